@@ -13,7 +13,6 @@ mod run;
 mod sim;
 mod sweep;
 mod torture;
-mod tuned;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
@@ -115,19 +114,12 @@ fn main() -> ExitCode {
 fn refuse(error: &clap::Error) -> ExitCode {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     match error.kind() {
-        DisplayHelp | DisplayVersion => {
+        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
             let _ = error.print();
-            ExitCode::SUCCESS
         }
-        DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
-            ExitCode::from(REFUSED)
-        }
-        _ => {
-            eprintln!("stanchion: {}", usage::one_line(error));
-            ExitCode::from(REFUSED)
-        }
+        _ => eprintln!("stanchion: {}", usage::one_line(error)),
     }
+    if error.use_stderr() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
 }
 
 #[cfg(test)]

@@ -62,12 +62,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 fn command(args: &Args) -> Command {
     let mut command = Command::new(&args.python);
     command.args(["-m", "stanchion", "sweep", "--out"]).arg(&args.out);
-    if let Some(workers) = args.workers {
-        command.args(["--workers", &workers.to_string()]);
-    }
-    for (flag, address) in [("--dask", &args.dask), ("--ray", &args.ray)] {
-        if let Some(address) = address {
-            command.args([flag, address]);
+    let workers = args.workers.map(|workers| workers.to_string());
+    for (flag, value) in [("--workers", &workers), ("--dask", &args.dask), ("--ray", &args.ray)] {
+        if let Some(value) = value {
+            command.args([flag, value]);
         }
     }
     if args.quiet {

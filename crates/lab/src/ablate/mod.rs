@@ -13,6 +13,7 @@ use crate::{bench, sim};
 pub(crate) use args::Args;
 pub(crate) use samples::Sample;
 use std::process::ExitCode;
+pub(crate) use table::render as tables;
 
 /// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short
 /// sections.
@@ -23,17 +24,9 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     let locks = rules::rows(args.constants).into_iter().map(|row| row.lock).collect::<Vec<_>>().join(",");
     match &args.machine {
         Some(machines) => {
-            let render = |samples: &[Sample]| table::render(samples, args.markdown);
+            let render = |samples: &[Sample]| tables(samples, args.markdown);
             sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render)
         }
         None => bench::ablate(&args.measured(locks), args.markdown),
     }
 }
-
-/// The ratios of all rows that are in `samples`.
-pub(crate) fn tables(samples: &[Sample], markdown: bool) -> String {
-    table::render(samples, markdown)
-}
-
-/// The contract of the exit codes, as `--help` tells it.
-pub(crate) const EXIT_CODES: &str = bench::EXIT_CODES;

@@ -4,20 +4,14 @@ use stanchion_core::Tunable;
 /// What everything is compared with.
 pub(super) const BASE: &str = "stanchion";
 
-/// A rule and what switches it off.
-struct Rule {
-    name: &'static str,
-    off: &'static [(Tunable, u32)],
-}
-
-/// In the order in which the lock tells them.
-const RULES: &[Rule] = &[
+/// Each rule, and what switches it off, in the order in which the lock tells them.
+const RULES: [(&str, &str); 5] = [
     // An heir whose turn is over at once forbids barging at once.
-    Rule { name: "barging", off: &[(Tunable::TurnMicros, 0)] },
-    Rule { name: "adaptive spins", off: &[(Tunable::Adapt, 0)] },
-    Rule { name: "sleeping for a turn on a hot lock", off: &[(Tunable::Turns, 0)] },
-    Rule { name: "handing over the CPU", off: &[(Tunable::HandOver, 0)] },
-    Rule { name: "near first", off: &[(Tunable::NearMicros, 0)] },
+    ("barging", "turn_us=0"),
+    ("adaptive spins", "adapt=0"),
+    ("sleeping for a turn on a hot lock", "turns=0"),
+    ("handing over the CPU", "hand_over=0"),
+    ("near first", "near_us=0"),
 ];
 
 /// The numbers that somebody chose.
@@ -43,32 +37,25 @@ pub(super) struct Row {
 /// The rows, the base first.
 pub(super) fn rows(constants: bool) -> Vec<Row> {
     let mut rows = vec![Row { label: BASE.to_owned(), lock: BASE.to_owned() }];
+    let with = |label, setting| Row { label, lock: format!("{BASE}:{setting}") };
     if constants {
         for tunable in CONSTANTS {
-            rows.extend([tunable.default() / 2, tunable.default() * 2].map(|value| Row {
-                label: format!("{} = {value}", tunable.name()),
-                lock: name(&[(*tunable, value)]),
-            }));
+            let (name, default) = (tunable.name(), tunable.default());
+            let halved_and_doubled = [default / 2, default * 2];
+            rows.extend(
+                halved_and_doubled.map(|value| with(format!("{name} = {value}"), format!("{name}={value}"))),
+            );
         }
     } else {
-        rows.extend(
-            RULES.iter().map(|rule| Row { label: format!("without {}", rule.name), lock: name(rule.off) }),
-        );
+        rows.extend(RULES.map(|(rule, off)| with(format!("without {rule}"), off.to_owned())));
     }
     rows
-}
-
-/// The base with other tunables.
-fn name(settings: &[(Tunable, u32)]) -> String {
-    settings
-        .iter()
-        .fold(BASE.to_owned(), |name, (tunable, value)| format!("{name}:{}={value}", tunable.name()))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tuned;
+    use stanchion_cells::tuned;
 
     #[test]
     fn every_row_is_a_lock_of_its_own_that_differs_from_the_default() {

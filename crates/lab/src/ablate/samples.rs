@@ -41,8 +41,10 @@ impl<'a> Beside<'a> {
 
     /// The geometric mean of the ratios of another figure.
     pub(super) fn other(&self, value: fn(&Sample) -> Option<f64>) -> Option<f64> {
-        let ratios = self.0.iter().map(|(cell, base)| Some(value(cell)? / value(base)?));
-        mean(ratios.collect::<Option<Vec<_>>>()?.into_iter()).map(f64::exp)
+        let log = |(cell, base): &(&Sample, &Sample)| Some((value(cell)? / value(base)?).ln());
+        let logs = self.0.iter().map(log).collect::<Option<Vec<f64>>>()?;
+        let mean = logs.iter().sum::<f64>() / logs.len() as f64;
+        mean.is_finite().then(|| mean.exp())
     }
 
     /// The longest wait of the lock.
@@ -52,13 +54,6 @@ impl<'a> Beside<'a> {
             .map(|(cell, _)| cell.worst_ns)
             .try_fold(0.0, |worst, ns| ns.map(|ns| f64::max(worst, ns)))
     }
-}
-
-/// The mean of the logarithms; none if a ratio has none.
-fn mean(ratios: impl ExactSizeIterator<Item = f64>) -> Option<f64> {
-    let count = ratios.len() as f64;
-    let sum: f64 = ratios.map(f64::ln).sum();
-    (sum / count).is_finite().then_some(sum / count)
 }
 
 #[cfg(test)]

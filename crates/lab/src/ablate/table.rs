@@ -2,35 +2,24 @@
 use super::rules::{self, BASE, Row};
 use super::samples::{Beside, Sample};
 use core::fmt::Write;
-use lab_kit::export::grid::{WIDTH, align_right, plain_table, trimmed};
+use lab_kit::export::grid::{Column, in_pieces};
 use lab_kit::units::{format_ns, three_figures};
 
-/// One quantity: what stands above its table, and a cell of it.
-struct Quantity {
-    title: &'static str,
-    show: fn(&Beside) -> Option<String>,
-}
+/// A cell of a table.
+type Show = fn(&Beside) -> Option<String>;
 
-const QUANTITIES: [Quantity; 3] = [
-    Quantity {
-        title: "throughput (95 % interval)",
-        show: |beside| beside.throughput().map(|ratio| ratio.to_string()),
-    },
-    Quantity {
-        title: "worst wait (the longest)",
-        show: |beside| {
-            let ratio = beside.other(|cell| cell.worst_ns)?;
-            Some(format!("{} ({})", three_figures(ratio), format_ns(beside.worst_ns()?)))
-        },
-    },
-    Quantity {
-        title: "CPU time of an acquisition",
-        show: |beside| beside.other(|cell| cell.cpu).map(three_figures),
-    },
+/// What stands above each table, and its cells.
+const QUANTITIES: [(&str, Show); 3] = [
+    ("throughput (95 % interval)", |beside| Some(beside.throughput()?.to_string())),
+    ("worst wait (the longest)", |beside| {
+        let ratio = beside.other(|cell| cell.worst_ns)?;
+        Some(format!("{} ({})", three_figures(ratio), format_ns(beside.worst_ns()?)))
+    }),
+    ("CPU time of an acquisition", |beside| beside.other(|cell| cell.cpu).map(three_figures)),
 ];
 
 /// A table for each quantity that anything has.
-pub(super) fn render(samples: &[Sample], markdown: bool) -> String {
+pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
     let known = rules::rows(false).into_iter().chain(rules::rows(true).into_iter().skip(1));
     let rows: Vec<Row> = known.filter(|row| samples.iter().any(|sample| sample.lock == row.lock)).collect();
     let mut loads: Vec<&str> = Vec::new();
@@ -39,71 +28,35 @@ pub(super) fn render(samples: &[Sample], markdown: bool) -> String {
             loads.push(&sample.load);
         }
     }
+    let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
+    let all = (loads.len() > 1).then_some(None);
+    let columns: Vec<Option<&str>> = loads.into_iter().map(Some).chain(all).collect();
     let mut text = String::new();
-    for quantity in &QUANTITIES {
-        let show = |row: &Row, of: &dyn Fn(&str) -> bool| {
-            let beside = Beside::of(samples, &row.lock, of);
-            beside.and_then(|beside| (quantity.show)(&beside)).unwrap_or_else(|| "-".to_owned())
+    for (title, show) in QUANTITIES {
+        let cell = |row: &Row, load: Option<&str>| {
+            show(&Beside::of(samples, &row.lock, |of| load.is_none_or(|load| load == of))?)
         };
-        let mut columns: Vec<Column> = loads
-            .iter()
-            .map(|load| Column {
-                title: (*load).to_owned(),
-                cells: rows.iter().map(|row| show(row, &|of| of == *load)).collect(),
-            })
-            .collect();
-        if columns.len() > 1 {
-            let cells = rows.iter().map(|row| show(row, &|_| true)).collect();
-            columns.push(Column { title: "all".to_owned(), cells });
-        }
+        let column = |load: Option<&str>| Column {
+            title: load.unwrap_or("all").to_owned(),
+            cells: rows.iter().map(|row| cell(row, load).unwrap_or("-".to_owned())).collect(),
+        };
+        let columns: Vec<Column> = columns.iter().copied().map(column).collect();
         if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
-            let _ = write!(
-                text,
-                "\n{} relative to {BASE}, geometric mean over thread counts\n\n",
-                quantity.title
-            );
-            text.push_str(&if markdown { in_markdown(&rows, &columns) } else { plain(&rows, &columns) });
+            let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
+            let table = if markdown { in_markdown } else { in_pieces };
+            text.push_str(&table("", &labels, &columns));
         }
     }
     text
 }
 
-/// One load, with a cell for each row.
-struct Column {
-    title: String,
-    cells: Vec<String>,
-}
-
-/// As many columns beside each other as a terminal has room for.
-fn plain(rows: &[Row], columns: &[Column]) -> String {
-    let pieces = |width: usize| columns.chunks(width).map(|columns| piece(rows, columns)).collect::<String>();
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    (1..=columns.len()).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1))
-}
-
-fn piece(rows: &[Row], columns: &[Column]) -> String {
-    let mut table = plain_table();
-    table.set_header(core::iter::once("").chain(columns.iter().map(|column| column.title.as_str())));
+/// The table of these columns, in Markdown.
+fn in_markdown(corner: &str, rows: &[&str], columns: &[Column]) -> String {
+    let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();
+    let mut text = format!("| {corner}| {} |\n|---|{}", titles.join(" | "), "---|".repeat(columns.len()));
     for (index, row) in rows.iter().enumerate() {
-        let cells = columns.iter().map(|column| column.cells[index].as_str());
-        table.add_row(core::iter::once(row.label.as_str()).chain(cells));
-    }
-    align_right(&mut table);
-    trimmed(&table) + "\n"
-}
-
-fn in_markdown(rows: &[Row], columns: &[Column]) -> String {
-    let mut text = String::from("| |");
-    for column in columns {
-        let _ = write!(text, " {} |", column.title);
-    }
-    text.push_str("\n|---|");
-    text.push_str(&"---|".repeat(columns.len()));
-    for (index, row) in rows.iter().enumerate() {
-        let _ = write!(text, "\n| {} |", row.label);
-        for column in columns {
-            let _ = write!(text, " {} |", column.cells[index]);
-        }
+        let cells: Vec<&str> = columns.iter().map(|column| column.cells[index].as_str()).collect();
+        let _ = write!(text, "\n| {row} | {} |", cells.join(" | "));
     }
     text + "\n"
 }
@@ -112,6 +65,7 @@ fn in_markdown(rows: &[Row], columns: &[Column]) -> String {
 mod tests {
     use super::super::samples::sample;
     use super::*;
+    use lab_kit::export::grid::WIDTH;
 
     fn samples() -> Vec<Sample> {
         let mut samples = Vec::new();

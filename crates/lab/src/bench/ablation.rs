@@ -1,6 +1,5 @@
 //! The benchmark of the default lock's rules: that of mutexes, told as ratios to the lock with all of them.
 use super::args::Args;
-use super::plan::Topic;
 use super::report::{Cell, Report, State};
 use super::run::{Study, run_study};
 use super::table::notes;
@@ -11,9 +10,8 @@ use std::process::ExitCode;
 pub(crate) fn run(args: &Args, markdown: bool) -> ExitCode {
     let study = Study {
         stem: "ablate",
-        measures: |group| matches!(group.topic, Topic::Cells { .. }),
-        verdict: |_| Vec::new(),
-        tables: if markdown { |report, _| told(report, true) } else { |report, _| told(report, false) },
+        whole: false,
+        tables: if markdown { |report| told(report, true) } else { |report| told(report, false) },
     };
     run_study(args, None, study)
 }

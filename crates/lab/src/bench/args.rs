@@ -1,10 +1,64 @@
-//! What may be typed after `stanchion bench`. No meaning is given to it here; see `config.rs`.
-use super::table::SORTS;
+//! What may be typed after `stanchion bench` and `stanchion bench rw`. No meaning is given to it here; see
+//! `config.rs`.
+use super::quantity::SORTS;
 use lab_kit::names::LockNames;
 use std::path::PathBuf;
 
+/// The loads of a run and how each is measured, for whichever command measures.
 #[derive(clap::Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
+pub(crate) struct Measure {
+    /// Thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: 1 and
+    /// 0.5x to 16x; of 'ablate': 1x to 16x]
+    #[arg(long, value_name = "LIST")]
+    pub threads: Option<String>,
+
+    /// Profiles: names, 'all', or times of your own such as cs=50ns,think=200ns [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub profile: Vec<String>,
+
+    /// Length of a throughput round [default: 300ms; of 'bench rw' and 'ablate': 200ms]
+    #[arg(long, value_name = "TIME")]
+    pub time: Option<String>,
+
+    /// Throughput rounds of each cell [default: 5]
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<String>,
+
+    /// Length of a latency round [default: as --time; of 'ablate': 10s]
+    #[arg(long, value_name = "TIME")]
+    pub latency_time: Option<String>,
+
+    /// Latency rounds of each cell; 0 leaves latency out [default: 3; of 'bench rw': 2; of 'ablate': 1]
+    #[arg(long, value_name = "N")]
+    pub latency_rounds: Option<String>,
+
+    /// Seed of think times and of the order of rounds [default: random]
+    #[arg(long, value_name = "N")]
+    pub seed: Option<String>,
+
+    /// CPUs to keep to, such as 0-3,8 [default: all this process may use]
+    #[arg(long, value_name = "LIST")]
+    pub cpus: Option<String>,
+
+    /// Write the whole result as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
+
+    /// Write one row per cell as CSV
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Replace existing output files
+    #[arg(long)]
+    pub force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What may be typed after `stanchion bench`.
+#[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
@@ -23,50 +77,16 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FIGURE", default_value = SORTS[0], value_parser = SORTS)]
     pub sort: String,
 
-    /// Thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x [default: 1 and
-    /// 0.5x to 16x]
-    #[arg(long, value_name = "LIST")]
-    pub threads: Option<String>,
-
-    /// Profiles: names, 'all', or times of your own such as cs=50ns,think=200ns [default: all]
-    #[arg(long, value_name = "LIST")]
-    pub profile: Vec<String>,
+    #[command(flatten)]
+    pub measure: Measure,
 
     /// Also run all cells with the time of so many CPUs, such as 1,0.5: in a cgroup, where that is permitted
     #[arg(long, value_name = "LIST")]
     pub cpu_limit: Option<String>,
 
-    /// Length of a throughput round [default: 300ms]
-    #[arg(long, value_name = "TIME")]
-    pub time: Option<String>,
-
-    /// Throughput rounds of each cell [default: 5]
-    #[arg(long, value_name = "N")]
-    pub rounds: Option<String>,
-
-    /// Length of a latency round [default: as --time]
-    #[arg(long, value_name = "TIME")]
-    pub latency_time: Option<String>,
-
-    /// Latency rounds of each cell; 0 leaves latency out [default: 3]
-    #[arg(long, value_name = "N")]
-    pub latency_rounds: Option<String>,
-
     /// How long threads may take to finish before a lock counts as stalled [default: 5s]
     #[arg(long, value_name = "TIME")]
     pub drain: Option<String>,
-
-    /// Seed of think times and of the order of rounds [default: random]
-    #[arg(long, value_name = "N")]
-    pub seed: Option<String>,
-
-    /// CPUs to keep to, such as 0-3,8 [default: all this process may use]
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Option<String>,
-
-    /// Priority of the run, -20 (needs permission) to 19
-    #[arg(long, value_name = "N", allow_hyphen_values = true)]
-    pub nice: Option<String>,
 
     /// A first impression in under 40 s: short rounds, fewer threads and profiles
     #[arg(long)]
@@ -80,14 +100,6 @@ pub(crate) struct Args {
     #[arg(long)]
     pub list: bool,
 
-    /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Write one row per cell as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
     /// Write a self-contained page with plots
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
@@ -95,12 +107,25 @@ pub(crate) struct Args {
     /// Write bench.json, bench.csv and bench.html into a directory
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
 
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
+/// What may be typed after `stanchion bench rw`.
+#[derive(clap::Args, Clone, Debug, Default)]
+#[command(args_override_self = true)]
+pub(crate) struct RwArgs {
+    #[command(flatten)]
+    pub common: Args,
 
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
+    /// Shares of reads in per cent: each thread draws for every operation whether it reads [default:
+    /// 100,99.9,99,90,50]
+    #[arg(long, value_name = "LIST")]
+    pub reads: Option<String>,
+
+    /// Instead: threads that only read, counted as --threads; needs --writers
+    #[arg(long, value_name = "LIST", requires = "writers", conflicts_with_all = ["reads", "threads"])]
+    pub readers: Option<String>,
+
+    /// Threads that only write beside them; 0 is none; needs --readers
+    #[arg(long, value_name = "LIST", requires = "readers", conflicts_with_all = ["reads", "threads"])]
+    pub writers: Option<String>,
 }

@@ -3,7 +3,7 @@ use super::mix::Mix;
 use serde::{Deserialize, Serialize};
 
 /// The work of each thread around one acquisition.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub name: String,
     /// Length of the critical section, in nanoseconds.
@@ -16,13 +16,6 @@ pub(crate) struct Profile {
     /// CPUs whose time all threads together get; none is all there are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_limit: Option<f64>,
-}
-
-impl Profile {
-    /// The same work with the time of so many CPUs.
-    pub(crate) fn limited_to(&self, cpus: f64) -> Self {
-        Self { name: format!("{}@{cpus}", self.name), cpu_limit: Some(cpus), ..self.clone() }
-    }
 }
 
 /// What one run of a cell measures.
@@ -72,18 +65,23 @@ pub(crate) struct CellSpec {
     pub calibration: Calibration,
 }
 
-/// How the threads of a cell ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Ending {
-    /// All threads finished and the protected counter is their sum.
-    Sound,
-    /// Some threads were still waiting for the lock at the end of the drain.
-    Stalled { finished: usize },
+/// What became of a cell.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "state", rename_all = "lowercase")]
+pub(crate) enum State {
+    /// All threads of every round finished, and what the lock protects is as they left it.
+    #[default]
+    Measured,
+    /// Threads were still queued at the end of the drain; the figures are those of the window.
+    Stalled,
+    /// Not run, because the lock stalled with fewer threads.
+    Skipped { stalled_at: usize },
     /// The protected counter is not the sum of the acquisitions: two threads held the lock at once.
     Broken { acquisitions: u64, counter: u64 },
     /// So many of the reads saw the work of a writer half done.
     Torn { of_reads: u64, torn: u64 },
+    /// The worker died.
+    Failed { reason: String },
 }
 
 /// The waits of a latency pass.
@@ -97,54 +95,50 @@ pub(crate) struct Waits {
     pub unfinished_ns: u64,
 }
 
-/// What readers and writers did in a cell.
+/// What readers, or writers, or both did in a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Sides {
-    /// Write locks of each thread within the window.
-    pub writes: Vec<u64>,
-    pub read_waits: Option<Waits>,
-    pub write_waits: Option<Waits>,
+pub(crate) struct Accesses {
+    /// Acquisitions of each thread within the window.
+    pub counts: Vec<u64>,
+    /// None but in a latency pass.
+    pub waits: Option<Waits>,
 }
 
 /// What one run of a cell measured.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellOutcome {
-    pub ending: Ending,
+    pub state: State,
     /// Length of the measured window.
     pub elapsed_ns: u64,
-    /// Acquisitions of each thread within the window.
-    pub acquisitions: Vec<u64>,
     /// CPU time of all threads within the window.
     pub cpu_ns: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
-    pub waits: Option<Waits>,
+    pub reads: Accesses,
+    /// All there is, if the lock is a mutex.
+    pub writes: Accesses,
     /// Lock events by name, for the window and what surrounds it.
     pub events: Vec<(String, u64)>,
-    /// What each side did, if there are two.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub sides: Option<Sides>,
 }
 
 impl CellOutcome {
-    /// The outcome of a cell in which nothing happened.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            ending: Ending::Sound,
-            elapsed_ns: 0,
-            acquisitions: Vec::new(),
-            cpu_ns: 0,
-            voluntary_switches: 0,
-            involuntary_switches: 0,
-            waits: None,
-            events: Vec::new(),
-            sides: None,
+    /// Reads and writes as accesses of one kind.
+    pub(crate) fn both(&self) -> Accesses {
+        let reads = self.reads.counts.iter().chain(core::iter::repeat(&0));
+        let waits = [&self.reads, &self.writes].into_iter().filter_map(|side| side.waits.clone());
+        Accesses {
+            counts: self.writes.counts.iter().zip(reads).map(|(writes, reads)| writes + reads).collect(),
+            waits: waits.reduce(|mut all, other| {
+                all.buckets.extend(other.buckets);
+                all.worst_ns = all.worst_ns.max(other.worst_ns);
+                all.unfinished_ns = all.unfinished_ns.max(other.unfinished_ns);
+                all
+            }),
         }
     }
 
-    /// Acquisitions of all threads.
     pub(crate) fn total(&self) -> u64 {
-        self.acquisitions.iter().sum()
+        self.reads.counts.iter().chain(&self.writes.counts).sum()
     }
 
     /// So many as a rate per second.
@@ -152,15 +146,7 @@ impl CellOutcome {
         count as f64 * 1e9 / self.elapsed_ns.max(1) as f64
     }
 
-    /// Acquisitions per second.
     pub(crate) fn rate(&self) -> f64 {
         self.per_second(self.total())
-    }
-}
-
-impl Sides {
-    /// Read locks of each thread, of so many of both kinds.
-    pub(crate) fn reads(&self, both: &[u64]) -> Vec<u64> {
-        both.iter().zip(&self.writes).map(|(all, writes)| all.saturating_sub(*writes)).collect()
     }
 }

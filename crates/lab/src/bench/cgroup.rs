@@ -117,35 +117,22 @@ fn place(cgroups: &str, mounts: &str) -> Result<(PathBuf, Version), String> {
         lines.find(|(controllers, _)| of(controllers)).map(|(_, path)| path)
     };
     let has_cpu = |list: &str| list.split(',').any(|word| word == "cpu");
-    for mount in mounts.lines().filter_map(Mount::read) {
-        let (path, version) = match mount.kind {
-            "cgroup" if has_cpu(mount.options) => (own(&has_cpu), Version::One),
+    for mount in mounts.lines() {
+        let Some((place, kind)) = mount.split_once(" - ") else { continue };
+        let (place, kind): (Vec<&str>, Vec<&str>) = (place.split(' ').collect(), kind.split(' ').collect());
+        let ([_, _, _, root, point, ..], [kind, _, options, ..]) = (&place[..], &kind[..]) else { continue };
+        let (path, version) = match *kind {
+            "cgroup" if has_cpu(options) => (own(&has_cpu), Version::One),
             "cgroup2" if own(&has_cpu).is_none() => (own(&str::is_empty), Version::Two),
             _ => continue,
         };
         let Some(path) = path else { continue };
         // In a container the path may be that of the host, below the root of the mount.
-        let below = path.strip_prefix(mount.root).unwrap_or(path).trim_matches('/');
+        let below = path.strip_prefix(root).unwrap_or(path).trim_matches('/');
         let beside = Path::new(below).parent().unwrap_or(Path::new(""));
-        return Ok((Path::new(mount.point).join(beside), version));
+        return Ok((Path::new(point).join(beside), version));
     }
     Err("no cgroup hierarchy with CPU limits is mounted".to_owned())
-}
-
-/// A line of `mountinfo`.
-struct Mount<'a> {
-    root: &'a str,
-    point: &'a str,
-    kind: &'a str,
-    options: &'a str,
-}
-
-impl<'a> Mount<'a> {
-    fn read(line: &'a str) -> Option<Self> {
-        let (place, kind) = line.split_once(" - ")?;
-        let (mut place, mut kind) = (place.split(' ').skip(3), kind.split(' '));
-        Some(Self { root: place.next()?, point: place.next()?, kind: kind.next()?, options: kind.nth(1)? })
-    }
 }
 
 #[cfg(test)]

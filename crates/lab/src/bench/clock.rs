@@ -21,10 +21,9 @@ pub(crate) fn is_stable() -> bool {
         return true; // the architecture says so
     }
     std::fs::read_to_string("/proc/cpuinfo").map_or(true, |text| {
-        text.lines().find(|line| line.starts_with("flags")).is_none_or(|flags| {
-            flags.split_whitespace().any(|flag| flag == "constant_tsc")
-                && flags.split_whitespace().any(|flag| flag == "nonstop_tsc")
-        })
+        let flags = text.lines().find(|line| line.starts_with("flags"));
+        let has = |flags: &str, wanted| flags.split_whitespace().any(|flag| flag == wanted);
+        flags.is_none_or(|flags| has(flags, "constant_tsc") && has(flags, "nonstop_tsc"))
     })
 }
 

@@ -1,15 +1,16 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
-use super::args::Args;
+use super::args::{Args, RwArgs};
+use super::cell::Profile;
 use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
+use super::contenders::registry;
 use super::mix::{self, Mix};
 use super::report::{LockInfo, Setting};
-use super::rw::RwArgs;
-use super::{contenders, machine, profiles, threads};
-use crate::tuned;
-use core::time::Duration;
+use super::{machine, profiles, threads};
 use lab_kit::names::unknown;
 use lab_kit::units::parse_time;
+use stanchion_cells::tuned::read;
+use stanchion_family::tuned::tuned;
 
 /// A run, resolved.
 pub(crate) struct Config {
@@ -23,10 +24,10 @@ struct Defaults {
     locks: &'static str,
     peers: &'static str,
     profiles: &'static str,
-    time: Duration,
+    time_ms: u64,
     rounds: usize,
     latency_rounds: usize,
-    drain: Duration,
+    drain_ms: u64,
     uncontended_rounds: usize,
     shares: &'static str,
 }
@@ -37,42 +38,30 @@ const MUTEXES: Defaults = Defaults {
     locks: "stanchion,ticket,qspin",
     peers: "std,parking_lot,pthread,pthread-adaptive",
     profiles: "all",
-    time: Duration::from_millis(300),
+    time_ms: 300,
     rounds: 5,
     latency_rounds: 3,
-    drain: Duration::from_secs(5),
+    drain_ms: 5000,
     uncontended_rounds: 9,
     shares: "",
-};
-
-/// As many rounds as an ordinary run, or no interval would say anything; but short ones.
-const QUICK_MUTEXES: Defaults = Defaults {
-    profiles: "empty,short",
-    time: Duration::from_millis(50),
-    latency_rounds: 1,
-    drain: Duration::from_millis(500),
-    uncontended_rounds: 5,
-    ..MUTEXES
 };
 
 const RW: Defaults = Defaults {
     locks: "qrw,percpu-rw,rw-simple",
     peers: "std,parking_lot,pthread-readers,pthread-writers",
-    time: Duration::from_millis(200),
+    time_ms: 200,
     latency_rounds: 2,
     shares: "100,99.9,99,90,50",
     ..MUTEXES
 };
 
-const QUICK_RW: Defaults = Defaults {
-    profiles: "short",
-    time: Duration::from_millis(40),
-    latency_rounds: 1,
-    drain: Duration::from_millis(500),
-    uncontended_rounds: 5,
-    shares: "99.9,90",
-    ..RW
-};
+impl Defaults {
+    /// As many rounds as an ordinary run, or no interval would say anything; but short ones.
+    fn quick(self, profiles: &'static str, time_ms: u64, shares: &'static str) -> Self {
+        let (latency_rounds, drain_ms, uncontended_rounds) = (1, 500, 5);
+        Self { profiles, time_ms, latency_rounds, drain_ms, uncontended_rounds, shares, ..self }
+    }
+}
 
 /// Rounds beyond this are a typing error.
 const MOST_ROUNDS: usize = 1000;
@@ -81,25 +70,25 @@ const LEAST_CPUS: f64 = 1.0 / PERIOD_MS as f64;
 /// More CPUs than Linux runs on.
 const MOST_CPUS: f64 = 8192.0;
 /// Shorter rounds than this are all start-up.
-const SHORTEST: Duration = Duration::from_millis(1);
-const EVENTS_TIME: Duration = Duration::from_millis(50);
-const UNCONTENDED_TIME: Duration = Duration::from_millis(20);
+const SHORTEST_MS: u64 = 1;
+const EVENTS_MS: u64 = 50;
+const UNCONTENDED_MS: u64 = 20;
 
 impl Config {
     /// Resolves the arguments for these CPUs: those of mutexes, or with `rw` those of reader-writer locks.
     pub(crate) fn resolve(args: &Args, rw: Option<&RwArgs>, cpus: Vec<usize>) -> Result<Self, String> {
         let defaults = match (rw, args.quick) {
-            (None, false) => &MUTEXES,
-            (None, true) => &QUICK_MUTEXES,
-            (Some(_), false) => &RW,
-            (Some(_), true) => &QUICK_RW,
+            (None, false) => MUTEXES,
+            (None, true) => MUTEXES.quick("empty,short", 50, ""),
+            (Some(_), false) => RW,
+            (Some(_), true) => RW.quick("short", 40, "99.9,90"),
         };
-        let mut setting = setting(args, cpus, defaults)?;
+        let mut setting = setting(args, cpus, &defaults)?;
         if let Some(rw) = rw {
-            read_and_write(&mut setting, rw, defaults)?;
+            read_and_write(&mut setting, rw, &defaults)?;
         }
-        let locks = locks(args, defaults, &contenders::registry(rw.is_some()))?.into_iter().map(Chosen::info);
-        Ok(Self { setting, locks: locks.collect(), uncontended_only: args.uncontended })
+        let locks = locks(args, &defaults, rw.is_some())?;
+        Ok(Self { setting, locks, uncontended_only: args.uncontended })
     }
 }
 
@@ -123,38 +112,47 @@ fn read_and_write(setting: &mut Setting, args: &RwArgs, defaults: &Defaults) -> 
 
 /// What the arguments and the defaults say together.
 fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
-    let time = duration("--time", args.time.as_deref(), defaults.time, SHORTEST)?;
+    let time_ms = time("--time", args.measure.time.as_deref(), defaults.time_ms)?;
+    let latency_time_ms = time("--latency-time", args.measure.latency_time.as_deref(), time_ms)?;
+    let latency_rounds = args.measure.latency_rounds.as_deref();
     let default_profiles = [defaults.profiles.to_owned()];
-    let typed: &[String] = if args.profile.is_empty() { &default_profiles } else { &args.profile };
-    let threads = match &args.threads {
-        Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
-        None => threads::default_counts(cpus.len(), args.quick),
-    };
-    let latency_time = duration("--latency-time", args.latency_time.as_deref(), time, SHORTEST)?;
-    let latency_rounds = args.latency_rounds.as_deref();
+    let typed: &[String] =
+        if args.measure.profile.is_empty() { &default_profiles } else { &args.measure.profile };
     let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
     let limits = args.cpu_limit.as_deref().map_or(Ok(Vec::new()), cpu_limits)?;
-    if !limits.is_empty() && millis(time.min(latency_time)) < 2 * PERIOD_MS {
+    let least = 2 * PERIOD_MS;
+    if !limits.is_empty() && time_ms.min(latency_time_ms) < least {
         return Err(format!(
-            "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {} ms or more",
-            2 * PERIOD_MS
+            "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {least} ms or more"
         ));
     }
-    let limited = |cpus: &f64| profiles.iter().map(|profile| profile.limited_to(*cpus)).collect::<Vec<_>>();
-    profiles.extend(limits.iter().flat_map(limited).collect::<Vec<_>>());
+    let unlimited = profiles.clone();
+    for cpus in limits {
+        let name = |of: &Profile| format!("{}@{cpus}", of.name);
+        let limited = |of: &Profile| Profile { name: name(of), cpu_limit: Some(cpus), ..of.clone() };
+        profiles.extend(unlimited.iter().map(limited));
+    }
     Ok(Setting {
-        threads,
+        threads: match &args.measure.threads {
+            Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
+            None => threads::default_counts(cpus.len(), args.quick),
+        },
         profiles,
         mixes: Vec::new(),
-        rounds: count("--rounds", args.rounds.as_deref(), defaults.rounds, 1)?,
-        time_ms: millis(time),
+        rounds: count("--rounds", args.measure.rounds.as_deref(), defaults.rounds, 1)?,
+        time_ms,
         latency_rounds: count("--latency-rounds", latency_rounds, defaults.latency_rounds, 0)?,
-        latency_time_ms: millis(latency_time),
-        events_time_ms: millis(time.min(EVENTS_TIME)),
+        latency_time_ms,
+        events_time_ms: time_ms.min(EVENTS_MS),
         uncontended_rounds: defaults.uncontended_rounds,
-        uncontended_time_ms: millis(time.min(UNCONTENDED_TIME)),
-        drain_ms: millis(duration("--drain", args.drain.as_deref(), defaults.drain, SHORTEST)?),
-        seed: seed(args.seed.as_deref())?,
+        uncontended_time_ms: time_ms.min(UNCONTENDED_MS),
+        drain_ms: time("--drain", args.drain.as_deref(), defaults.drain_ms)?,
+        seed: match &args.measure.seed {
+            Some(text) => text
+                .parse()
+                .map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))?,
+            None => lab_kit::seed::fresh(),
+        },
         quick: args.quick,
         sort: args.sort.clone(),
         cpus,
@@ -167,21 +165,14 @@ pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
     let mut cpus = Vec::new();
     for word in list.split(',').map(str::trim) {
         let (first, last) = word.split_once('-').unwrap_or((word, word));
-        let number = |text: &str| {
-            text.parse::<usize>().map_err(|_| format!("--cpus: '{word}' is no CPU: write for example 0-3,8"))
+        let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+            return Err(format!("--cpus: '{word}' is no CPU: write for example 0-3,8"));
         };
-        let (first, last) = (number(first)?, number(last)?);
-        // Checked before the range is walked, so that an absurd one costs nothing.
-        for end in [first, last] {
-            if !allowed.contains(&end) {
-                let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-                return Err(format!(
-                    "--cpus: this process may not use CPU {end}, only {}",
-                    allowed.join(" ")
-                ));
-            }
+        if let Some(end) = [first, last].iter().find(|end| !allowed.contains(end)) {
+            let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+            return Err(format!("--cpus: this process may not use CPU {end}, only {}", allowed.join(" ")));
         }
-        cpus.extend((first..=last).filter(|cpu| allowed.contains(cpu)));
+        cpus.extend(allowed.iter().filter(|cpu| (first..=last).contains(cpu)));
     }
     cpus.sort_unstable();
     cpus.dedup();
@@ -203,55 +194,21 @@ fn cpu_limits(list: &str) -> Result<Vec<f64>, String> {
     Ok(limits)
 }
 
-/// The priority `--nice` asks for.
-pub(crate) fn nice(text: &str) -> Result<i32, String> {
-    let value = text.parse().ok().filter(|value| (-20..=19).contains(value));
-    value.ok_or_else(|| format!("--nice: '{text}' is not a number from -20 to 19"))
-}
-
-/// A lock to run: its row of the registry, its name with what that sets, and whether it was named.
-#[derive(Clone)]
-struct Chosen {
-    entry: &'static Entry,
-    name: String,
-    named: bool,
-}
-
-impl Chosen {
-    /// As the report tells it.
-    fn info(self) -> LockInfo {
-        LockInfo {
-            name: self.name,
-            kind: self.entry.kind,
-            about: self.entry.about.to_owned(),
-            bytes: self.entry.bytes,
-            counts_events: self.entry.run_counting.is_some(),
-            memory: self.entry.memory,
-            chosen: self.named,
-        }
-    }
-}
-
 /// The locks to run, in the order of the registry; one with several settings in the order typed.
-fn locks(args: &Args, defaults: &Defaults, registry: &[&'static Entry]) -> Result<Vec<Chosen>, String> {
-    // Not every C library has all of them.
-    let there = |list: &str| {
-        let names = list.split(',').filter(|name| registry.iter().any(|entry| entry.name == *name));
-        names.collect::<Vec<_>>().join(",")
-    };
-    let typed = args.lock.clone().unwrap_or_else(|| there(defaults.locks));
+fn locks(args: &Args, defaults: &Defaults, rw: bool) -> Result<Vec<LockInfo>, String> {
+    let typed = args.lock.as_deref().unwrap_or(defaults.locks);
     let everything = typed.split(',').any(|word| word.trim() == "all");
-    let peers = if everything { "all".to_owned() } else { there(defaults.peers) };
-    let mut chosen = names("--lock", &typed, Kind::Stanchion, registry)?;
-    let of_peers: Vec<_> = registry.iter().copied().filter(|entry| entry.kind == Kind::Peer).collect();
-    chosen.extend(names("--peers", args.peers.as_ref().unwrap_or(&peers), Kind::Peer, &of_peers)?);
-    let mut locks: Vec<Chosen> = Vec::new();
-    for entry in registry {
-        for lock in chosen.iter().filter(|lock| lock.entry.name == entry.name) {
-            match locks.iter_mut().find(|other| other.name == lock.name) {
-                Some(other) => other.named |= lock.named,
-                None => locks.push(lock.clone()),
-            }
+    let peers = args.peers.as_deref().unwrap_or(if everything { "all" } else { defaults.peers });
+    let all: Vec<&Entry> = registry(rw).collect();
+    let of_peers: Vec<&Entry> = registry(rw).filter(|entry| entry.kind == Kind::Peer).collect();
+    let mut chosen = names("--lock", typed, Kind::Stanchion, &all)?;
+    chosen.extend(names("--peers", peers, Kind::Peer, &of_peers)?);
+    chosen.sort_by_key(|lock| all.iter().position(|entry| entry.name == tuned(&lock.name).0));
+    let mut locks: Vec<LockInfo> = Vec::new();
+    for lock in chosen {
+        match locks.iter_mut().find(|other| other.name == lock.name) {
+            Some(other) => other.chosen |= lock.chosen,
+            None => locks.push(lock),
         }
     }
     if locks.is_empty() {
@@ -261,21 +218,21 @@ fn locks(args: &Args, defaults: &Defaults, registry: &[&'static Entry]) -> Resul
 }
 
 /// The locks of one list, of those that it may name; `all` means those of `kind`.
-fn names(flag: &str, list: &str, kind: Kind, may: &[&'static Entry]) -> Result<Vec<Chosen>, String> {
+fn names(flag: &str, list: &str, kind: Kind, may: &[&Entry]) -> Result<Vec<LockInfo>, String> {
     let mut chosen = Vec::new();
     let all = |variant| {
-        let of_kind = move |entry: &&&'static Entry| entry.kind == kind && entry.variant == variant;
-        may.iter().filter(of_kind).map(|&entry| Chosen { entry, name: entry.name.to_owned(), named: false })
+        let of_kind = move |entry: &&&Entry| entry.kind == kind && entry.variant == variant;
+        may.iter().filter(of_kind).map(|entry| entry.info(entry.name, false))
     };
     for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let base = stanchion_family::tuned::tuned(word).0;
-        match (word, may.iter().copied().find(|entry| entry.name == base)) {
+        let base = tuned(word).0;
+        match (word, may.iter().find(|entry| entry.name == base)) {
             ("all", _) => chosen.extend(all(false)),
             ("variants", _) => chosen.extend(all(true)),
             ("none", _) => {}
             (_, Some(entry)) => {
-                tuned::read(word).map_err(|error| format!("{flag}: {error} (--list shows all)"))?;
-                chosen.push(Chosen { entry, name: word.to_owned(), named: true });
+                read(word).map_err(|error| format!("{flag}: {error} (--list shows all)"))?;
+                chosen.push(entry.info(word, true));
             }
             (_, None) => {
                 let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden);
@@ -288,32 +245,21 @@ fn names(flag: &str, list: &str, kind: Kind, may: &[&'static Entry]) -> Result<V
     Ok(chosen)
 }
 
-fn duration(flag: &str, text: Option<&str>, default: Duration, least: Duration) -> Result<Duration, String> {
-    let Some(text) = text else { return Ok(default) };
-    let time = parse_time(text).map_err(|error| format!("{flag}: {error}"))?;
-    if time < least {
-        return Err(format!("{flag}: {text} is too short, the least is {} ms", millis(least)));
+/// A time of a flag, or else its default, in milliseconds.
+fn time(flag: &str, text: Option<&str>, default_ms: u64) -> Result<u64, String> {
+    let Some(text) = text else { return Ok(default_ms) };
+    let ms = parse_time(text).map_err(|error| format!("{flag}: {error}"))?.as_millis() as u64;
+    if ms < SHORTEST_MS {
+        return Err(format!("{flag}: {text} is too short, the least is {SHORTEST_MS} ms"));
     }
-    Ok(time)
+    Ok(ms)
 }
 
+/// So many rounds of a flag, or else its default.
 fn count(flag: &str, text: Option<&str>, default: usize, least: usize) -> Result<usize, String> {
     let Some(text) = text else { return Ok(default) };
-    let value = text.parse().ok().filter(|value| (least..=MOST_ROUNDS).contains(value));
-    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {least} to {MOST_ROUNDS}"))
-}
-
-fn seed(text: Option<&str>) -> Result<u64, String> {
-    match text {
-        Some(text) => {
-            text.parse().map_err(|_| format!("--seed: '{text}' is not a number from 0 to {}", u64::MAX))
-        }
-        None => Ok(lab_kit::seed::fresh()),
-    }
-}
-
-fn millis(time: Duration) -> u64 {
-    time.as_millis() as u64
+    let rounds = text.parse().ok().filter(|rounds| (least..=MOST_ROUNDS).contains(rounds));
+    rounds.ok_or_else(|| format!("{flag}: '{text}' is not a number from {least} to {MOST_ROUNDS}"))
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn locks_and_peers_are_chosen_by_name() {
 #[test]
 fn every_profile_is_there_once_more_for_each_limit() {
     let config = resolve(|args| {
-        args.profile = vec!["empty,short".into()];
+        args.measure.profile = vec!["empty,short".into()];
         args.cpu_limit = Some("1,0.5,1".into());
     });
     let profiles = config.expect("valid").setting.profiles;
@@ -140,18 +140,21 @@ fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         (
             |args| {
                 args.cpu_limit = Some("1".into());
-                args.time = Some("199ms".into());
+                args.measure.time = Some("199ms".into());
             },
             "--cpu-limit: a limit counts in periods of 100 ms; give --time and --latency-time of 200 ms",
         ),
         (|args| args.peers = Some("usinc".into()), "--peers: unknown peer 'usinc': nearest are usync"),
-        (|args| args.threads = Some("0".into()), "--threads: '0' threads cannot be run"),
-        (|args| args.time = Some("0s".into()), "--time: 0s is too short"),
-        (|args| args.rounds = Some("0".into()), "--rounds: '0' is not a number from 1"),
-        (|args| args.seed = Some("abc".into()), "--seed: 'abc'"),
-        (|args| args.profile = vec!["sort".into()], "--profile: unknown profile 'sort': nearest are short"),
+        (|args| args.measure.threads = Some("0".into()), "--threads: '0' threads cannot be run"),
+        (|args| args.measure.time = Some("0s".into()), "--time: 0s is too short"),
+        (|args| args.measure.rounds = Some("0".into()), "--rounds: '0' is not a number from 1"),
+        (|args| args.measure.seed = Some("abc".into()), "--seed: 'abc'"),
+        (
+            |args| args.measure.profile = vec!["sort".into()],
+            "--profile: unknown profile 'sort': nearest are short",
+        ),
         (|args| args.drain = Some("1".into()), "--drain: the time '1' has no unit"),
-        (|args| args.latency_time = Some("1y".into()), "--latency-time: 'y' is not a unit"),
+        (|args| args.measure.latency_time = Some("1y".into()), "--latency-time: 'y' is not a unit"),
     ];
     for (mistake, text) in mistakes {
         let error = resolve(mistake).err().expect(text);
@@ -160,10 +163,9 @@ fn mistakes_are_refused_in_one_line_that_names_the_flag() {
 }
 
 #[test]
-fn cpus_and_priorities_are_checked() {
+fn cpus_are_checked() {
     let first = machine::available_cpus()[0];
     assert_eq!(cpus(&first.to_string()), Ok(vec![first]));
     assert!(cpus("100000").is_err_and(|error| error.contains("may not use CPU 100000")));
     assert!(cpus("x").is_err() && cpus("").is_err());
-    assert!(nice("-20") == Ok(-20) && nice("20").is_err() && nice("low").is_err());
 }

@@ -3,9 +3,12 @@
 //! The trait is closure-shaped because that is the one shape every lock has: guards (`std`), guards with a
 //! node on the stack (`mcslock`), raw calls (pthread) and `lock_api` all fit, and each inlines.
 use super::cell::{CellOutcome, CellSpec, Pass};
-use super::rw::{RwContender, run as run_rw};
+use super::report::LockInfo;
 use super::worker;
 use serde::{Deserialize, Serialize};
+use stanchion::native::force_fenced_release;
+use stanchion::percpu::Class;
+use stanchion_family::catalogue::Facts;
 
 /// Whose lock it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -27,14 +30,11 @@ pub(crate) struct Memory {
     /// For each thread that waits (or reads, where readers are counted by thread), however many locks there
     /// are.
     pub per_thread: usize,
-    /// For each class of locks.
     pub per_class: usize,
-    /// For each thread and class.
     pub per_thread_and_class: usize,
 }
 
 impl Memory {
-    /// The lock is all there is.
     pub(crate) const NONE: Self =
         Self { heap_per_lock: 0, per_thread: 0, per_class: 0, per_thread_and_class: 0 };
 
@@ -51,32 +51,21 @@ impl Memory {
     }
 }
 
-/// A lock under test.
+/// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
-    /// The name on the command line and in every table.
-    const NAME: &'static str;
-    /// Whose lock it is.
-    const KIND: Kind;
-    /// One line for `--list`.
-    const ABOUT: &'static str;
-    /// Size of the lock itself, without data that it protects.
-    const BYTES: usize;
-    /// What it needs beside itself.
-    const MEMORY: Memory = Memory::NONE;
-
-    /// A lock that is free.
     fn new() -> Self;
 
     /// Called once when the lock is at the address where it stays, before any thread uses it.
     fn settle(&self) {}
 
-    /// The lock events of this process so far, by name.
-    fn events() -> Vec<(&'static str, u64)> {
-        Vec::new()
+    /// Runs `critical` while holding the lock together with other readers.
+    #[inline]
+    fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
+        self.write(critical)
     }
 
-    /// Runs `critical` while holding the lock.
-    fn with<R>(&self, critical: impl FnOnce() -> R) -> R;
+    /// Runs `critical` while holding the lock alone.
+    fn write<R>(&self, critical: impl FnOnce() -> R) -> R;
 }
 
 /// A measuring loop compiled for one lock. It runs one cell in this process, which is a worker that ends
@@ -85,16 +74,21 @@ type Run = fn(&CellSpec) -> CellOutcome;
 
 /// A lock as the registry lists it.
 pub(crate) struct Entry {
+    /// The name on the command line and in every table.
     pub name: &'static str,
     pub kind: Kind,
+    /// One line for `--list`.
     pub about: &'static str,
     /// Not part of `all`: a policy of a lock, to be compared with others of the same.
     pub variant: bool,
+    /// Size of the lock itself, without data that it protects.
     pub bytes: usize,
     pub memory: Memory,
-    pub run: Run,
+    /// Called before the lock is made, for the whole process, which is the cell's own.
+    prepare: fn(),
+    run: Run,
     /// The same with a form of the lock that counts lock events.
-    pub run_counting: Option<Run>,
+    run_counting: Option<Run>,
 }
 
 impl Entry {
@@ -104,50 +98,77 @@ impl Entry {
             Pass::Events => self.run_counting.ok_or_else(|| format!("'{}' has no lock events", self.name))?,
             _ => self.run,
         };
+        (self.prepare)();
         Ok(run(spec))
     }
 
-    /// The row of a lock without lock events.
-    pub(crate) const fn of<C: Contender>() -> Self {
+    /// As the report tells it, under a name that may set something.
+    pub(crate) fn info(&self, name: &str, chosen: bool) -> LockInfo {
+        LockInfo {
+            name: name.to_owned(),
+            kind: self.kind,
+            about: self.about.to_owned(),
+            bytes: self.bytes,
+            counts_events: self.run_counting.is_some(),
+            memory: self.memory,
+            chosen,
+        }
+    }
+
+    const fn peer<C: Contender, const RW: bool>(name: &'static str, about: &'static str) -> Self {
         Self {
-            name: C::NAME,
-            kind: C::KIND,
-            about: C::ABOUT,
+            name,
+            kind: Kind::Peer,
+            about,
             variant: false,
-            bytes: C::BYTES,
-            memory: C::MEMORY,
-            run: worker::run::<C>,
+            bytes: size_of::<C>(),
+            memory: Memory::NONE,
+            prepare: || (),
+            run: worker::run::<C, RW>,
             run_counting: None,
         }
     }
 
-    /// The row of a lock `C` that has a counting form `Counting`.
-    pub(crate) const fn counted<C: Contender, Counting: Contender>() -> Self {
-        Self { run_counting: Some(worker::run::<Counting>), ..Self::of::<C>() }
+    /// A mutex that people use today.
+    pub(crate) const fn mutex<C: Contender>(name: &'static str, about: &'static str) -> Self {
+        Self::peer::<C, false>(name, about)
     }
 
-    /// The row of a reader-writer lock without lock events.
-    pub(crate) const fn rw<C: RwContender>() -> Self {
+    /// A reader-writer lock that people use today.
+    pub(crate) const fn rwlock<C: Contender>(name: &'static str, about: &'static str) -> Self {
+        Self::peer::<C, true>(name, about)
+    }
+
+    /// A lock of ours, by its row of the catalogue: as users get it, and `Counting` lock events.
+    pub(crate) const fn ours<C: Contender, Counting: Contender, const RW: bool>(facts: &Facts) -> Self {
         Self {
-            name: C::NAME,
-            kind: C::KIND,
-            about: C::ABOUT,
-            variant: false,
-            bytes: C::BYTES,
-            memory: C::MEMORY,
-            run: run_rw::<C>,
-            run_counting: None,
+            kind: Kind::Stanchion,
+            variant: facts.is_variant(),
+            memory: Memory {
+                heap_per_lock: 0,
+                per_thread: facts.bytes_a_context,
+                // Lines of a class are numbered by thread in 1 MiB of address space, of which only touched
+                // pages are memory.
+                per_class: if facts.bytes_a_class > 0 { size_of::<Class>() } else { 0 },
+                per_thread_and_class: facts.bytes_a_class,
+            },
+            run_counting: Some(worker::run::<Counting, RW>),
+            ..Self::peer::<C, RW>(facts.name, facts.about)
         }
     }
 
-    /// The row of a reader-writer lock `C` that has a counting form `Counting`.
-    pub(crate) const fn rw_counted<C: RwContender, Counting: RwContender>() -> Self {
-        Self { run_counting: Some(run_rw::<Counting>), ..Self::rw::<C>() }
+    /// This lock as on a machine without `membarrier`.
+    pub(crate) const fn fenced(self, name: &'static str, about: &'static str) -> Self {
+        Self { name, about, variant: true, prepare: force_fenced_release, ..self }
     }
 
-    /// The same as one that is there to be compared with another lock of ours only.
-    pub(crate) const fn variant(self, variant: bool) -> Self {
-        Self { variant, ..self }
+    pub(crate) const fn needs(self, memory: Memory) -> Self {
+        Self { memory, ..self }
+    }
+
+    /// It is there for who names it.
+    pub(crate) const fn hidden(self) -> Self {
+        Self { kind: Kind::Hidden, ..self }
     }
 }
 

@@ -1,12 +1,13 @@
 //! Runs the plan through an executor and keeps the report up to date. Knows no machine, no file, and not what
 //! is measured.
-use super::cell::{CellOutcome, CellSpec, Ending, Pass};
+use super::cell::{CellOutcome, CellSpec, Pass, Profile, State};
 use super::executor::{CellError, Executor};
 use super::mix::named;
-use super::plan::Group;
-use super::record::record;
-use super::report::{Report, State};
-use std::collections::HashMap;
+use super::plan::{COSTS, Group, NO_LOCK, Topic};
+use super::report::{Cell, Overhead, Report, Uncontended};
+use super::warnings::Warning;
+use lab_kit::stats::{Summary, median};
+use std::collections::{BTreeMap, HashMap};
 
 /// Watches a run from outside.
 pub(crate) trait Observer {
@@ -14,110 +15,145 @@ pub(crate) trait Observer {
     fn step(&mut self, spec: &CellSpec);
     /// A group is finished and its results are in the report.
     fn group_done(&mut self, group: &Group, report: &mut Report);
-    /// Whether the user asked to stop.
     fn stop_requested(&self) -> bool;
 }
 
 /// What has come of a group, by [`Topic::key`](super::plan::Topic::key).
-pub(crate) type Tallies = HashMap<String, Tally>;
+type Tallies = HashMap<String, Tally>;
 
 /// What has come of one cell in the present group.
-pub(crate) struct Tally {
-    pub state: State,
-    pub rounds: Vec<(Pass, CellOutcome)>,
-}
-
-impl Default for Tally {
-    fn default() -> Self {
-        Self { state: State::Measured, rounds: Vec::new() }
-    }
+#[derive(Default)]
+struct Tally {
+    state: State,
+    rounds: Vec<(Pass, CellOutcome)>,
 }
 
 impl Tally {
     /// Whether anything is known of it; nothing is if the run was stopped before its first round.
-    pub(crate) fn tells(&self) -> bool {
+    fn tells(&self) -> bool {
         !self.rounds.is_empty() || self.state != State::Measured
     }
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Complete,
-    Interrupted,
-}
+/// The thread count at which a lock stalled, by lock and load: it is left out of larger cells of that load.
+type Stalled = HashMap<(String, String), usize>;
 
-/// Runs groups in order; a lock that stalled is left out of larger cells of that load.
-pub(crate) struct Engine<'a> {
-    pub executor: &'a mut dyn Executor,
-    pub observer: &'a mut dyn Observer,
-    /// The thread count at which a lock stalled, by lock and load.
-    stalled: HashMap<(String, String), usize>,
-}
-
-impl<'a> Engine<'a> {
-    pub(crate) fn new(executor: &'a mut dyn Executor, observer: &'a mut dyn Observer) -> Self {
-        Self { executor, observer, stalled: HashMap::new() }
-    }
-
-    /// Runs all groups, or those before the user asks to stop.
-    pub(crate) fn run(&mut self, groups: &[Group], report: &mut Report) -> Ended {
-        for group in groups {
-            let (tallies, ended) = self.run_group(group);
-            record(report, group, tallies);
-            report.complete =
-                ended == Ended::Complete && core::ptr::eq(group, &raw const groups[groups.len() - 1]);
-            self.observer.group_done(group, report);
-            if ended == Ended::Interrupted {
-                return ended;
-            }
-        }
-        Ended::Complete
-    }
-
-    fn run_group(&mut self, group: &Group) -> (Tallies, Ended) {
+/// Runs groups in order: all, or those before the user asks to stop, and the report is not complete.
+pub(crate) fn run(
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    groups: &[Group],
+    report: &mut Report,
+) {
+    let mut stalled = Stalled::new();
+    for (index, group) in groups.iter().enumerate() {
         let mut tallies = Tallies::new();
-        for spec in &group.cells {
-            if self.observer.stop_requested() {
-                return (tallies, Ended::Interrupted);
-            }
-            self.observer.step(spec);
-            let tally = tallies.entry(group.topic.key(spec)).or_default();
-            let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
-            if let Some(&stalled_at) = self.stalled.get(&stall)
-                && spec.threads > stalled_at
-            {
-                tally.state = State::Skipped { stalled_at };
-            }
-            // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
-            if tally.state != State::Measured {
-                continue;
-            }
-            match self.executor.run(spec) {
-                Ok(outcome) => {
-                    tally.state = state_after(outcome.ending);
-                    tally.rounds.push((spec.pass, outcome));
-                }
-                Err(CellError::Interrupted) => return (tallies, Ended::Interrupted),
-                // The worker could not even report: nothing is known but that it did not get through.
-                Err(CellError::Hung) => tally.state = State::Stalled,
-                Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
-            }
-            if tally.state == State::Stalled {
-                self.stalled.insert(stall, spec.threads);
-            }
+        let whole = run_group(executor, observer, group, &mut stalled, &mut tallies);
+        record(report, group, tallies);
+        report.complete = whole && index + 1 == groups.len();
+        observer.group_done(group, report);
+        if !whole {
+            break;
         }
-        (tallies, Ended::Complete)
     }
 }
 
-fn state_after(ending: Ending) -> State {
-    match ending {
-        Ending::Sound => State::Measured,
-        Ending::Stalled { .. } => State::Stalled,
-        Ending::Broken { acquisitions, counter } => State::Broken { acquisitions, counter },
-        Ending::Torn { of_reads, torn } => State::Torn { of_reads, torn },
+/// Whether the group was run to its end.
+fn run_group(
+    executor: &mut dyn Executor,
+    observer: &mut dyn Observer,
+    group: &Group,
+    stalled: &mut Stalled,
+    tallies: &mut Tallies,
+) -> bool {
+    for spec in &group.cells {
+        if observer.stop_requested() {
+            return false;
+        }
+        observer.step(spec);
+        let tally = tallies.entry(group.topic.key(spec)).or_default();
+        let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
+        if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
+            tally.state = State::Skipped { stalled_at };
+        }
+        // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
+        if tally.state != State::Measured {
+            continue;
+        }
+        match executor.run(spec) {
+            Ok(outcome) => {
+                tally.state = outcome.state.clone();
+                tally.rounds.push((spec.pass, outcome));
+            }
+            Err(CellError::Interrupted) => return false,
+            // The worker could not even report: nothing is known but that it did not get through.
+            Err(CellError::Hung) => tally.state = State::Stalled,
+            Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
+        }
+        if tally.state == State::Stalled {
+            stalled.insert(stall, spec.threads);
+        }
     }
+    true
+}
+
+/// Puts what a group measured into the report.
+fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
+    let outside = match &group.topic {
+        Topic::Cells { profile, mix, threads } => {
+            for lock in &report.locks {
+                if let Some(tally) = tallies.remove(&lock.name).filter(Tally::tells) {
+                    let load = (profile.as_str(), *mix, *threads);
+                    report.cells.push(Cell::of(&lock.name, load, tally.state, &tally.rounds));
+                }
+            }
+            return;
+        }
+        Topic::Uncontended => {
+            let locks = report.locks.iter().map(|lock| lock.name.as_str()).filter(|name| *name != NO_LOCK);
+            report.uncontended =
+                locks.chain([NO_LOCK]).filter_map(|lock| uncontended(lock, &tallies)).collect();
+            "the uncontended cost"
+        }
+        Topic::Overhead => {
+            report.overhead = overheads(report, &tallies);
+            "the overhead"
+        }
+    };
+    // What failed outside of the matrix, where no cell says it.
+    for (of, tally) in tallies {
+        if let State::Failed { reason } = tally.state {
+            report.warnings.push(Warning::Failed { what: format!("{outside} of {of}"), reason });
+        }
+    }
+}
+
+/// Nanoseconds of an operation in each round of a pass.
+fn rounds_ns(tally: &Tally, pass: Pass) -> Vec<f64> {
+    tally.rounds.iter().filter(|(of, _)| *of == pass).map(|(_, outcome)| 1e9 / outcome.rate()).collect()
+}
+
+fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {
+    let cost = |(name, _, mix, pass): (&str, &str, _, _)| {
+        let rounds = rounds_ns(tallies.get(&named(lock, mix))?, pass);
+        (!rounds.is_empty()).then(|| (name.to_owned(), Summary::of(rounds)))
+    };
+    let costs: BTreeMap<_, _> = COSTS.into_iter().filter_map(cost).collect();
+    (!costs.is_empty()).then(|| Uncontended { lock: lock.to_owned(), costs })
+}
+
+/// The loops without a lock.
+fn overheads(report: &Report, tallies: &Tallies) -> Vec<Overhead> {
+    let of_profile = |profile: &Profile| {
+        let tally = tallies.get(&profile.name)?;
+        Some(Overhead {
+            profile: profile.name.clone(),
+            asked_ns: (profile.critical_ns + profile.think_ns) as f64,
+            throughput_ns: median(&rounds_ns(tally, Pass::Throughput)),
+            latency_ns: median(&rounds_ns(tally, Pass::Latency)),
+        })
+    };
+    report.setting.profiles.iter().filter_map(of_profile).collect()
 }
 
 #[cfg(test)]

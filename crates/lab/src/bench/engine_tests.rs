@@ -1,10 +1,34 @@
 //! The engine with a mock machine: order, medians, stalls, broken locks, interruption.
 use super::*;
 use crate::bench::cell::{CellOutcome, CellSpec, Pass};
+use crate::bench::engine;
 use crate::bench::mix::{Load, Mix};
 use crate::bench::plan::groups;
 use crate::bench::report::{Cell, Report};
-use crate::bench::testing::{MockExecutor, MockObserver, calibration, outcome, report};
+use crate::bench::testing::{outcome, report};
+
+/// Counts what it is told; asks to stop before the given step.
+#[derive(Default)]
+struct MockObserver {
+    steps: usize,
+    /// Cells in the report at the end of each group.
+    groups: Vec<usize>,
+    stop_at: Option<usize>,
+}
+
+impl Observer for MockObserver {
+    fn step(&mut self, _spec: &CellSpec) {
+        self.steps += 1;
+    }
+
+    fn group_done(&mut self, _group: &Group, report: &mut Report) {
+        self.groups.push(report.cells.len());
+    }
+
+    fn stop_requested(&self) -> bool {
+        self.stop_at.is_some_and(|stop_at| self.steps >= stop_at)
+    }
+}
 
 /// The cell of a lock with so many threads in a profile.
 fn cell<'a>(report: &'a Report, lock: &str, profile: &str, threads: usize) -> Option<&'a Cell> {
@@ -16,14 +40,18 @@ fn cell<'a>(report: &'a Report, lock: &str, profile: &str, threads: usize) -> Op
 fn run(
     locks: &[&str],
     stop_at: Option<usize>,
-    answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
-) -> (Report, Vec<CellSpec>, MockObserver, Ended) {
+    mut answer: impl FnMut(&CellSpec) -> Result<CellOutcome, CellError>,
+) -> (Report, Vec<CellSpec>, MockObserver) {
     let mut report = report(locks);
-    let groups = groups(&report.setting, &report.locks, calibration(), false);
-    let mut executor = MockExecutor::new(answer);
+    let groups = groups(&report, false);
+    let mut asked = Vec::new();
+    let mut executor = |spec: &CellSpec| {
+        asked.push(spec.clone());
+        answer(spec)
+    };
     let mut observer = MockObserver { stop_at, ..MockObserver::default() };
-    let ended = Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
-    (report, executor.asked, observer, ended)
+    engine::run(&mut executor, &mut observer, &groups, &mut report);
+    (report, asked, observer)
 }
 
 fn is(spec: &CellSpec, lock: &str, profile: &str, threads: usize) -> bool {
@@ -32,8 +60,7 @@ fn is(spec: &CellSpec, lock: &str, profile: &str, threads: usize) -> bool {
 
 #[test]
 fn a_sound_run_fills_every_cell_and_exports_after_every_group() {
-    let (report, asked, observer, ended) = run(&["a", "peer"], None, |spec| Ok(outcome(spec, 100)));
-    assert_eq!(ended, Ended::Complete);
+    let (report, asked, observer) = run(&["a", "peer"], None, |spec| Ok(outcome(spec, 100)));
     assert!(report.complete && !report.failed());
     assert_eq!(report.cells.len(), 2 * 2 * 3);
     assert_eq!(observer.groups, [0, 0, 2, 4, 6, 8, 10, 12]);
@@ -62,12 +89,12 @@ fn a_stalled_lock_is_not_run_again_with_more_threads_in_that_profile() {
     let stall = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 1);
         if is(spec, "ticket", "empty", 2) {
-            outcome.ending = Ending::Stalled { finished: 1 };
+            outcome.state = State::Stalled;
         }
         Ok(outcome)
     };
-    let (report, asked, _, ended) = run(&["ticket", "b"], None, stall);
-    assert_eq!(ended, Ended::Complete);
+    let (report, asked, _) = run(&["ticket", "b"], None, stall);
+    assert!(report.complete);
     let runs = |profile, threads| asked.iter().filter(|spec| is(spec, "ticket", profile, threads)).count();
     assert_eq!((runs("empty", 2), runs("empty", 4)), (1, 0));
     assert_eq!(runs("short", 4), 4, "another profile is another story");
@@ -96,11 +123,11 @@ fn a_broken_lock_fails_the_run_and_the_others_go_on() {
     let broken = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 1);
         if is(spec, "a", "empty", 2) {
-            outcome.ending = Ending::Broken { acquisitions: 10, counter: 9 };
+            outcome.state = State::Broken { acquisitions: 10, counter: 9 };
         }
         Ok(outcome)
     };
-    let (report, asked, ..) = run(&["a", "b"], None, broken);
+    let (report, asked, _) = run(&["a", "b"], None, broken);
     assert!(report.failed());
     let state = cell(&report, "a", "empty", 2).map(|cell| cell.state.clone());
     assert_eq!(state, Some(State::Broken { acquisitions: 10, counter: 9 }));
@@ -126,9 +153,7 @@ fn a_worker_that_dies_fails_its_cell_and_names_the_reason() {
 #[test]
 fn an_interrupt_keeps_what_is_finished() {
     // 18 uncontended, 12 overhead, 8 cells of the first group (two locks, 3+1 rounds), then 3 of the next.
-    let (report, asked, observer, ended) =
-        run(&["a", "b"], Some(18 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
-    assert_eq!(ended, Ended::Interrupted);
+    let (report, asked, observer) = run(&["a", "b"], Some(18 + 12 + 8 + 3), |spec| Ok(outcome(spec, 1)));
     assert!(!report.complete);
     assert_eq!(asked.len(), 41);
     assert_eq!(observer.groups, [0, 0, 2, 4], "the group under way is written too");
@@ -146,8 +171,8 @@ fn an_interrupted_worker_ends_the_run() {
         left -= 1;
         if left < 0 { Err(CellError::Interrupted) } else { Ok(outcome(spec, 1)) }
     };
-    let (report, asked, _, ended) = run(&["a"], None, interrupt);
-    assert_eq!((ended, asked.len()), (Ended::Interrupted, 6));
+    let (report, asked, _) = run(&["a"], None, interrupt);
+    assert_eq!((report.complete, asked.len()), (false, 6));
     assert!(report.cells.is_empty() && !report.uncontended.is_empty());
 }
 
@@ -176,18 +201,18 @@ fn a_lock_that_stalls_is_left_out_of_that_mix_only_and_a_torn_read_fails_the_run
     let mut report = report(&["a", "b"]);
     let mixes = [99.0, 50.0].map(|reads_percent| Mix::Drawn { reads_percent });
     report.setting.mixes = mixes.to_vec();
-    let groups = groups(&report.setting, &report.locks, calibration(), false);
-    let mut executor = MockExecutor::new(|spec: &CellSpec| {
+    let groups = groups(&report, false);
+    let mut executor = |spec: &CellSpec| {
         let mut outcome = outcome(spec, 10);
         if spec.lock == "a" && spec.mix == Some(mixes[0]) && spec.threads == 2 {
-            outcome.ending = Ending::Stalled { finished: 1 };
+            outcome.state = State::Stalled;
         }
         if spec.lock == "b" && spec.mix == Some(mixes[1]) && spec.threads == 4 {
-            outcome.ending = Ending::Torn { of_reads: 9, torn: 1 };
+            outcome.state = State::Torn { of_reads: 9, torn: 1 };
         }
         Ok(outcome)
-    });
-    Engine::new(&mut executor, &mut MockObserver::default()).run(&groups, &mut report);
+    };
+    engine::run(&mut executor, &mut MockObserver::default(), &groups, &mut report);
     let profile = &report.setting.profiles[1];
     let state = |lock, mix, threads| {
         report.at(lock, Load { profile, mix: Some(mix) }, threads).map(|cell| cell.state.clone())

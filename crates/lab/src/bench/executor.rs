@@ -2,10 +2,11 @@
 use super::cell::{CellOutcome, CellSpec, Pass};
 use super::cgroup::{self, Cgroup};
 use super::contenders;
-use crate::tuned;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
+use rustix::process::{Signal, set_parent_process_death_signal};
+use stanchion_cells::tuned;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,7 +24,6 @@ pub(crate) enum CellError {
     Interrupted,
 }
 
-/// Runs one cell once.
 pub(crate) trait Executor {
     fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError>;
 }
@@ -74,11 +74,8 @@ impl Executor for ProcessExecutor {
     }
 }
 
-/// What a worker wrote on its two outputs.
-type Output = (Vec<u8>, Vec<u8>);
-
-/// Everything the child writes until it closes its outputs.
-fn collect(child: &mut Child, deadline: Instant) -> Result<Output, CellError> {
+/// Everything the child writes on its two outputs until it closes them.
+fn collect(child: &mut Child, deadline: Instant) -> Result<(Vec<u8>, Vec<u8>), CellError> {
     let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
     let (sender, output) = channel();
     // Detached on purpose: after a kill the pipe closes and the thread ends by itself.
@@ -113,7 +110,7 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
 /// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
 pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
     // A worker must not outlive a parent that was killed.
-    let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
+    let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // A panic of one thread would otherwise look like a stall of the others.
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |info| {
@@ -121,26 +118,19 @@ pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
         std::process::exit(101);
     }));
     let entered = entrance.map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
-    let code = match entered.and_then(|()| run_cell(text)) {
-        Ok(json) => {
-            say!("{json}");
-            0
-        }
-        Err(message) => {
-            eprintln!("{message}");
-            1
-        }
-    };
-    std::process::exit(code)
+    end(entered.and_then(|()| run_cell(text)).map(|json| say!("{json}")))
+}
+
+/// Ends this process, which has said what it has to say, or says why it could not.
+fn end(result: Result<(), String>) -> ! {
+    let Err(message) = result else { std::process::exit(0) };
+    eprintln!("{message}");
+    std::process::exit(1)
 }
 
 /// A process that only enters a cgroup, and says why it could not.
 pub(crate) fn trial(entrance: &str) -> ! {
-    let result = cgroup::enter(entrance.as_ref());
-    if let Err(message) = &result {
-        eprintln!("{message}");
-    }
-    std::process::exit(i32::from(result.is_err()))
+    end(cgroup::enter(entrance.as_ref()))
 }
 
 fn run_cell(text: &str) -> Result<String, String> {

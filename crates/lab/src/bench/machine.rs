@@ -1,9 +1,8 @@
 //! The CPUs this run may use, and what else happens on them.
-use super::usage;
 use core::time::Duration;
 use rustix::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-use std::time::Instant;
+use rustix::time::{ClockId, clock_gettime};
 
 /// The CPUs this process may run on, in order.
 pub(crate) fn available_cpus() -> Vec<usize> {
@@ -43,11 +42,12 @@ pub(crate) struct Activity {
 
 impl Activity {
     /// What the machine has done so far; nothing where it does not tell.
-    pub(crate) fn sample(cpus: &[usize], epoch: Instant) -> Self {
+    pub(crate) fn sample(cpus: &[usize]) -> Self {
         let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
         let (busy, stolen) = busy_and_stolen(&stat, cpus);
-        let own = usage::family_cpu_time().as_secs_f64();
-        Self { at: epoch.elapsed().as_secs_f64(), busy, stolen, own }
+        let own = family_cpu_time().as_secs_f64();
+        let now = clock_gettime(ClockId::Monotonic);
+        Self { at: now.tv_sec as f64 + now.tv_nsec as f64 / 1e9, busy, stolen, own }
     }
 
     /// Shares of the CPUs' capacity since `earlier` that went to other programs, and to other machines.
@@ -59,6 +59,34 @@ impl Activity {
         let foreign = (self.busy - earlier.busy) - (self.own - earlier.own);
         (foreign.max(0.0) / capacity, (self.stolen - earlier.stolen).max(0.0) / capacity)
     }
+}
+
+/// What the kernel has counted for this process, or for the children it has waited for.
+#[expect(unsafe_code, reason = "getrusage has no safe wrapper among our dependencies")]
+fn rusage(who: libc::c_int) -> libc::rusage {
+    // SAFETY: a `rusage` is made of integers, for which zeroes are valid.
+    let mut usage = unsafe { core::mem::zeroed() };
+    // SAFETY: the pointer is to a writable `rusage`, which is all the call asks for.
+    unsafe { libc::getrusage(who, &raw mut usage) };
+    usage
+}
+
+/// Voluntary and involuntary context switches of this process, all threads, so far.
+pub(crate) fn context_switches() -> (u64, u64) {
+    let usage = rusage(libc::RUSAGE_SELF);
+    (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
+}
+
+/// CPU time of this process and of the children it has waited for.
+fn family_cpu_time() -> Duration {
+    let time = |value: libc::timeval| {
+        Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64)
+    };
+    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
+        .map(rusage)
+        .iter()
+        .map(|usage| time(usage.ru_utime) + time(usage.ru_stime))
+        .sum()
 }
 
 /// The unit of `/proc/stat`, which is a hundredth of a second wherever Linux runs.
@@ -84,10 +112,9 @@ fn busy_and_stolen(stat: &str, cpus: &[usize]) -> (f64, f64) {
 
 /// How busy the CPUs are before anything is measured: the share in use over `time`.
 pub(crate) fn busy_before(cpus: &[usize], time: Duration) -> f64 {
-    let epoch = Instant::now();
-    let first = Activity::sample(cpus, epoch);
+    let first = Activity::sample(cpus);
     std::thread::sleep(time);
-    Activity::sample(cpus, epoch).shares_since(&first, cpus.len()).0
+    Activity::sample(cpus).shares_since(&first, cpus.len()).0
 }
 
 /// Programs ready to run right now, other than the one asking.
@@ -129,5 +156,13 @@ mod tests {
     #[test]
     fn this_machine_has_cpus() {
         assert!(!available_cpus().is_empty());
+    }
+
+    #[test]
+    fn usage_only_grows() {
+        let (voluntary, cpu) = (context_switches().0, family_cpu_time());
+        std::thread::sleep(Duration::from_millis(2));
+        assert!(context_switches().0 > voluntary);
+        assert!(family_cpu_time() >= cpu);
     }
 }

@@ -34,20 +34,22 @@ impl Load<'_> {
 
     /// What the columns count.
     pub(crate) fn counted(self) -> &'static str {
-        self.mix.map_or("threads", Mix::counted)
+        if matches!(self.mix, Some(Mix::Dedicated { .. })) { "readers" } else { "threads" }
     }
 
-    /// In words.
     pub(crate) fn name(self) -> String {
         named(&self.profile.name, self.mix)
     }
 
     /// So many threads do this, in words.
     pub(crate) fn with(self, threads: usize) -> String {
-        let column = self.column(threads);
-        let counted = if column == 1 { self.counted().trim_end_matches('s') } else { self.counted() };
-        format!("{}, {column} {counted}", self.name())
+        format!("{}, {}", self.name(), plural(self.column(threads), self.counted()))
     }
+}
+
+/// So many things, the name of which ends in an `s` that one of them has not.
+pub(crate) fn plural(count: usize, things: &str) -> String {
+    format!("{count} {}", if count == 1 { things.trim_end_matches('s') } else { things })
 }
 
 /// A profile and a mix in words.
@@ -55,39 +57,26 @@ pub(crate) fn named(profile: &str, mix: Option<Mix>) -> String {
     mix.map_or_else(|| profile.to_owned(), |mix| format!("{profile}, {}", mix.name()))
 }
 
-/// More shares than this are a typing error.
-const MOST_SHARES: usize = 100;
 /// What a draw is compared with: this is certainty.
 const ALWAYS: u64 = 1 << 32;
 
 impl Mix {
-    /// Nothing but reads.
     pub(crate) const READS: Self = Self::Drawn { reads_percent: 100.0 };
-    /// Nothing but writes.
     pub(crate) const WRITES: Self = Self::Drawn { reads_percent: 0.0 };
+
+    /// Threads that only write.
+    fn writers(self) -> usize {
+        if let Self::Dedicated { writers } = self { writers } else { 0 }
+    }
 
     /// How many threads a cell has in the column of this count, which is one of threads or of readers.
     pub(crate) fn threads(self, column: usize) -> usize {
-        match self {
-            Self::Drawn { .. } => column,
-            Self::Dedicated { writers } => column + writers,
-        }
+        column + self.writers()
     }
 
     /// The column of a cell with so many threads.
     pub(crate) fn column(self, threads: usize) -> usize {
-        match self {
-            Self::Drawn { .. } => threads,
-            Self::Dedicated { writers } => threads.saturating_sub(writers),
-        }
-    }
-
-    /// What the columns count.
-    pub(crate) fn counted(self) -> &'static str {
-        match self {
-            Self::Drawn { .. } => "threads",
-            Self::Dedicated { .. } => "readers",
-        }
+        threads.saturating_sub(self.writers())
     }
 
     /// A draw of 32 bits below this is a read, for thread `index` of `threads`. Writers are the last ones.
@@ -107,7 +96,6 @@ impl Mix {
         }
     }
 
-    /// In words.
     pub(crate) fn name(self) -> String {
         match self {
             Self::Drawn { reads_percent } => format!("{reads_percent} % reads"),
@@ -132,13 +120,10 @@ pub(crate) fn shares(list: &str) -> Result<Vec<Mix>, String> {
             mixes.push(mix);
         }
     }
-    match mixes.len() {
-        0 => Err("no share of reads was given: write for example 99.9,50".to_owned()),
-        count if count > MOST_SHARES => {
-            Err(format!("{count} shares are too many: the most is {MOST_SHARES}"))
-        }
-        _ => Ok(mixes),
+    if mixes.is_empty() {
+        return Err("no share of reads was given: write for example 99.9,50".to_owned());
     }
+    Ok(mixes)
 }
 
 /// Numbers of writers such as `0,1,4`: those of threads, and none at all.

@@ -2,10 +2,10 @@
 //!
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
-//! is put together ([`record`], [`rounds`], [`report`]) and written out after every group ([`export`],
-//! [`table`], [`costs`], [`verdict`]).
+//! is put together ([`engine`], [`rounds`], [`report`]) and written out after every group ([`export`],
+//! [`table`], [`costs`], [`verdict`]), of the figures that [`quantity`] tells of.
 //!
-//! Reader-writer locks differ in their locks and in the loop of a worker ([`rw`]), and have a mix ([`mix`]).
+//! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
 mod ablation;
 mod args;
 mod calibrate;
@@ -19,22 +19,18 @@ mod costs;
 mod engine;
 mod executor;
 mod export;
-mod fairness;
 mod list;
 mod machine;
 mod mix;
 mod plan;
 mod profiles;
-mod record;
+mod quantity;
 mod report;
 mod rounds;
-mod rows;
 mod run;
-mod rw;
 mod table;
 #[cfg(test)]
 pub(crate) mod testing;
-mod usage;
 mod verdict;
 mod warnings;
 mod window;
@@ -42,8 +38,9 @@ mod work;
 mod worker;
 
 pub(crate) use ablation::run as ablate;
-pub(crate) use args::Args;
+pub(crate) use args::{Args, Measure};
 pub(crate) use config::cpus;
+pub(crate) use contenders::take_pthread_locks;
 pub(crate) use machine::{available_cpus, other_runnable};
 pub(crate) use report::Report;
 use stanchion_cells::threads;
@@ -62,7 +59,7 @@ pub(crate) struct Command {
 #[derive(clap::Subcommand)]
 enum Other {
     /// Benchmark every reader-writer lock beside what people use today: readers x writers x share of reads
-    Rw(Box<rw::RwArgs>),
+    Rw(Box<args::RwArgs>),
 }
 
 /// Runs what was asked for.
@@ -84,12 +81,6 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
             _ => {}
         }
     }
-}
-
-/// Takes a pthread mutex so many times, then a reader-writer lock as a reader, then as a writer.
-pub(crate) fn take_pthread_locks(times: u32) {
-    contenders::take_pthread_mutex(times);
-    rw::take_pthread_lock(times);
 }
 
 /// One row for each cell of a report.

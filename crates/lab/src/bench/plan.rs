@@ -3,9 +3,9 @@
 //! A group is one profile at one number of threads. Within it every round visits every lock once, in an
 //! order shuffled by the seed, so that a disturbance of the machine hits neighbours in time and not one
 //! lock; and all locks of a round draw the same think times.
-use super::cell::{Calibration, CellSpec, Pass, Profile};
-use super::mix::{Mix, named};
-use super::report::{LockInfo, Setting};
+use super::cell::{CellSpec, Pass, Profile};
+use super::mix::{Load, Mix, named, plural};
+use super::report::{LockInfo, Report};
 use super::work::Random;
 
 /// The lock of the overhead cells: none.
@@ -15,12 +15,13 @@ pub(crate) const OVERHEAD_ROUNDS: usize = 3;
 /// What starting and ending a worker costs, for the estimate of the time left.
 const START_MS: u64 = 25;
 
-/// What one thread can pay for a lock that nobody else wants: the name of the figure, and how it is measured.
-pub(crate) const COSTS: [(&str, Option<Mix>, Pass); 4] = [
-    ("ns", None, Pass::Uncontended),
-    ("after_ns", None, Pass::AfterContention),
-    ("read_ns", Some(Mix::READS), Pass::Uncontended),
-    ("write_ns", Some(Mix::WRITES), Pass::Uncontended),
+/// What one thread can pay for a lock that nobody else wants: name and title of the figure, and how it is
+/// measured.
+pub(crate) const COSTS: [(&str, &str, Option<Mix>, Pass); 4] = [
+    ("ns", "ns", None, Pass::Uncontended),
+    ("after_ns", "after ns", None, Pass::AfterContention),
+    ("read_ns", "read ns", Some(Mix::READS), Pass::Uncontended),
+    ("write_ns", "write ns", Some(Mix::WRITES), Pass::Uncontended),
 ];
 
 /// What a group is about.
@@ -47,7 +48,7 @@ impl Topic {
             Self::Overhead => "harness overhead".to_owned(),
             Self::Uncontended => "uncontended".to_owned(),
             Self::Cells { profile, mix, threads } => {
-                format!("{}, {threads} thread{}", named(profile, *mix), if *threads == 1 { "" } else { "s" })
+                format!("{}, {}", named(profile, *mix), plural(*threads, "threads"))
             }
         }
     }
@@ -61,21 +62,14 @@ pub(crate) struct Group {
 }
 
 /// All groups of a run, thread counts ascending within a mix, mixes within a profile.
-pub(crate) fn groups(
-    setting: &Setting,
-    locks: &[LockInfo],
-    calibration: Calibration,
-    uncontended_only: bool,
-) -> Vec<Group> {
-    let planner = Planner { setting, locks, calibration };
+pub(crate) fn groups(report: &Report, uncontended_only: bool) -> Vec<Group> {
+    let (planner, setting) = (Planner(report), &report.setting);
     let mut groups = vec![planner.uncontended()];
     if !uncontended_only {
         groups.push(planner.overhead());
-        for profile in &setting.profiles {
-            for mix in setting.mixes() {
-                let load = |column| (profile, mix, mix.map_or(column, |mix| mix.threads(column)));
-                groups.extend(setting.threads.iter().map(|&column| planner.cells(load(column))));
-            }
+        for load in setting.loads() {
+            let cells = |&column: &usize| planner.cells((load, load.threads(column)));
+            groups.extend(setting.threads.iter().map(cells));
         }
     }
     groups
@@ -86,27 +80,20 @@ pub(crate) fn nominal_ms(spec: &CellSpec) -> u64 {
     spec.time_ms + spec.time_ms.min(100) / 5 + START_MS
 }
 
-/// What the threads of a cell do: profile, mix, and how many they are.
-type Load<'a> = (&'a Profile, Option<Mix>, usize);
-
-struct Planner<'a> {
-    setting: &'a Setting,
-    locks: &'a [LockInfo],
-    calibration: Calibration,
-}
+/// The report with nothing in it yet tells what is wanted. A load goes with its number of threads.
+struct Planner<'a>(&'a Report);
 
 impl Planner<'_> {
     fn overhead(&self) -> Group {
-        let mut cells = Vec::new();
+        let setting = &self.0.setting;
         // With both sides, so that the branch between them is in it.
-        let mix = (!self.setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
-        for profile in self.setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
+        let mix = (!setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
+        let mut cells = Vec::new();
+        for profile in setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
             for round in 0..OVERHEAD_ROUNDS {
                 for pass in [Pass::Throughput, Pass::Latency] {
-                    cells.push(CellSpec {
-                        time_ms: self.setting.time_ms.min(100),
-                        ..self.spec(NO_LOCK, (profile, mix, 1), pass, round)
-                    });
+                    let spec = self.spec(NO_LOCK, (Load { profile, mix }, 1), pass, round);
+                    cells.push(CellSpec { time_ms: setting.time_ms.min(100), ..spec });
                 }
             }
         }
@@ -114,43 +101,38 @@ impl Planner<'_> {
     }
 
     fn uncontended(&self) -> Group {
-        let nothing = Profile {
-            name: "uncontended".into(),
-            critical_ns: 0,
-            think_ns: 0,
-            yields: false,
-            cpu_limit: None,
-        };
+        let nothing = Profile { name: "uncontended".into(), ..Profile::default() };
         let mut names = self.names(|_| true);
         if !names.contains(&NO_LOCK) {
             names.push(NO_LOCK);
         }
-        let rw = !self.setting.mixes.is_empty();
+        let rw = !self.0.setting.mixes.is_empty();
         let mut cells = Vec::new();
-        for (_, mix, pass) in COSTS.into_iter().filter(|(_, mix, _)| mix.is_some() == rw) {
-            cells.extend(self.rounds(&names, (&nothing, mix, 1), pass, self.setting.uncontended_rounds));
+        for (_, _, mix, pass) in COSTS.into_iter().filter(|(_, _, mix, _)| mix.is_some() == rw) {
+            let alone = (Load { profile: &nothing, mix }, 1);
+            cells.extend(self.rounds(&names, alone, pass, self.0.setting.uncontended_rounds));
         }
         // What is to be compared is measured within one round.
         cells.sort_by_key(|spec| spec.round);
         Group { topic: Topic::Uncontended, cells }
     }
 
-    fn cells(&self, load: Load) -> Group {
-        let (setting, names) = (self.setting, self.names(|_| true));
+    fn cells(&self, load: (Load, usize)) -> Group {
+        let (setting, names) = (&self.0.setting, self.names(|_| true));
         let mut cells = self.rounds(&names, load, Pass::Throughput, setting.rounds);
         cells.extend(self.rounds(&names, load, Pass::Latency, setting.latency_rounds));
         let rounds = usize::from(setting.events_time_ms > 0);
         cells.extend(self.rounds(&self.names(|lock| lock.counts_events), load, Pass::Events, rounds));
-        let (profile, mix, threads) = load;
+        let (Load { profile, mix }, threads) = load;
         Group { topic: Topic::Cells { profile: profile.name.clone(), mix, threads }, cells }
     }
 
     fn names(&self, which: impl Fn(&LockInfo) -> bool) -> Vec<&str> {
-        self.locks.iter().filter(|lock| which(lock)).map(|lock| lock.name.as_str()).collect()
+        self.0.locks.iter().filter(|lock| which(lock)).map(|lock| lock.name.as_str()).collect()
     }
 
     /// A cell for each of `names` in each round, in an order drawn from the seed of the round.
-    fn rounds(&self, names: &[&str], load: Load, pass: Pass, rounds: usize) -> Vec<CellSpec> {
+    fn rounds(&self, names: &[&str], load: (Load, usize), pass: Pass, rounds: usize) -> Vec<CellSpec> {
         let mut cells = Vec::new();
         for round in 0..rounds {
             let mut order = names.to_vec();
@@ -160,8 +142,8 @@ impl Planner<'_> {
         cells
     }
 
-    fn spec(&self, lock: &str, load: Load, pass: Pass, round: usize) -> CellSpec {
-        let (profile, mix, threads) = load;
+    fn spec(&self, lock: &str, load: (Load, usize), pass: Pass, round: usize) -> CellSpec {
+        let ((Load { profile, mix }, threads), setting) = (load, &self.0.setting);
         CellSpec {
             lock: lock.to_owned(),
             threads,
@@ -169,16 +151,21 @@ impl Planner<'_> {
             mix,
             pass,
             round,
-            time_ms: self.setting.time_of(pass),
-            drain_ms: self.setting.drain_ms,
+            time_ms: match pass {
+                Pass::Throughput => setting.time_ms,
+                Pass::Latency => setting.latency_time_ms,
+                Pass::Events => setting.events_time_ms,
+                Pass::Uncontended | Pass::AfterContention => setting.uncontended_time_ms,
+            },
+            drain_ms: setting.drain_ms,
             seed: self.round_seed(load, pass, round),
-            calibration: self.calibration,
+            calibration: self.0.calibration,
         }
     }
 
     /// A seed for one round of one group, the same for all of its locks. It does not depend on which other
     /// groups there are, so that a group can be run again alone.
-    fn round_seed(&self, (profile, mix, threads): Load, pass: Pass, round: usize) -> u64 {
+    fn round_seed(&self, (Load { profile, mix }, threads): (Load, usize), pass: Pass, round: usize) -> u64 {
         let mix = mix.map(|mix| match mix {
             Mix::Drawn { reads_percent } => reads_percent.to_bits(),
             Mix::Dedicated { writers } => writers as u64,
@@ -187,14 +174,19 @@ impl Planner<'_> {
             .into_iter()
             .flatten()
             .chain([pass as u64, round as u64])
-            .fold(self.setting.seed, |seed, part| Random::new(seed, part).next())
+            .fold(self.0.setting.seed, |seed, part| Random::new(seed, part).next())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::report::Setting;
     use crate::bench::testing::{calibration, lock, setting};
+
+    fn plan(setting: Setting, locks: &[LockInfo], uncontended_only: bool) -> Vec<Group> {
+        groups(&Report::new(setting, calibration(), locks.to_vec()), uncontended_only)
+    }
 
     fn orders(group: &Group, pass: Pass) -> Vec<Vec<&str>> {
         let of_pass: Vec<_> = group.cells.iter().filter(|cell| cell.pass == pass).collect();
@@ -207,7 +199,7 @@ mod tests {
     #[test]
     fn every_round_visits_every_lock_in_an_order_of_its_own() {
         let locks: Vec<_> = ["a", "b", "c", "d", "e"].map(lock).into();
-        let groups = groups(&setting(), &locks, calibration(), false);
+        let groups = plan(setting(), &locks, false);
         assert_eq!(groups.len(), 2 + 2 * 3);
         let orders = orders(&groups[2], Pass::Throughput);
         assert_eq!(orders.len(), setting().rounds);
@@ -222,7 +214,7 @@ mod tests {
     #[test]
     fn the_seed_decides_the_order_and_nothing_else_does() {
         let locks: Vec<_> = ["a", "b", "c", "d", "e"].map(lock).into();
-        let plan = |seed| groups(&Setting { seed, ..setting() }, &locks, calibration(), false);
+        let plan = |seed| plan(Setting { seed, ..setting() }, &locks, false);
         assert_eq!(plan(1), plan(1));
         assert_ne!(plan(1), plan(2));
     }
@@ -230,7 +222,7 @@ mod tests {
     #[test]
     fn locks_of_a_round_share_their_seed_and_rounds_do_not() {
         let locks: Vec<_> = ["a", "b"].map(lock).into();
-        let groups = groups(&setting(), &locks, calibration(), false);
+        let groups = plan(setting(), &locks, false);
         let cells = &groups[2].cells;
         assert_eq!(cells[0].seed, cells[1].seed);
         assert_ne!(cells[0].seed, cells[2].seed);
@@ -238,7 +230,7 @@ mod tests {
 
     #[test]
     fn uncontended_only_is_one_group_and_has_the_bare_loop_in_it() {
-        let groups = groups(&setting(), &[lock("a")], calibration(), true);
+        let groups = plan(setting(), &[lock("a")], true);
         assert_eq!(groups.len(), 1);
         assert!(groups[0].cells.iter().any(|cell| cell.lock == NO_LOCK));
         for (round, cells) in groups[0].cells.chunks(4).enumerate() {
@@ -251,14 +243,14 @@ mod tests {
     #[test]
     fn only_counting_locks_have_an_events_round() {
         let locks = [LockInfo { counts_events: true, ..lock("a") }, lock("b")];
-        let groups = groups(&setting(), &locks, calibration(), false);
+        let groups = plan(setting(), &locks, false);
         assert_eq!(orders(&groups[2], Pass::Events), [["a"]]);
     }
 
     #[test]
     fn each_mix_has_its_groups_and_seeds_and_writers_come_on_top_of_the_readers() {
         let mixes = vec![Mix::WRITES, Mix::Dedicated { writers: 3 }];
-        let groups = groups(&Setting { mixes, ..setting() }, &[lock("a")], calibration(), false);
+        let groups = plan(Setting { mixes, ..setting() }, &[lock("a")], false);
         assert_eq!(groups.len(), 2 + 2 * 2 * 3);
         let threads: Vec<_> = groups[2..8].iter().map(|group| group.cells[0].threads).collect();
         assert_eq!(threads, [1, 2, 4, 4, 5, 7]);

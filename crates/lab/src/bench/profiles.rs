@@ -3,53 +3,14 @@ use super::cell::Profile;
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
 
-/// A profile that has a name of its own.
-pub(crate) struct Named {
-    pub name: &'static str,
-    pub critical_ns: u64,
-    pub think_ns: u64,
-    /// The holder gives up its slice in the middle of the section.
-    pub yields: bool,
-    pub about: &'static str,
-}
-
-/// In the order of the tables.
-pub(crate) const NAMED: &[Named] = &[
-    Named {
-        name: "empty",
-        critical_ns: 0,
-        think_ns: 0,
-        yields: false,
-        about: "nothing but the lock: the most contention there is",
-    },
-    Named {
-        name: "short",
-        critical_ns: 50,
-        think_ns: 200,
-        yields: false,
-        about: "a counter or a list head under a lock",
-    },
-    Named {
-        name: "medium",
-        critical_ns: 200,
-        think_ns: 1_000,
-        yields: false,
-        about: "a map lookup under a lock",
-    },
-    Named {
-        name: "long",
-        critical_ns: 2_000,
-        think_ns: 2_000,
-        yields: false,
-        about: "work that should not be under a lock, but is",
-    },
-    Named {
-        name: "yield",
-        critical_ns: 1_000,
-        think_ns: 2_000,
-        yields: true,
-        about: "holders yield within the section; not part of `all`",
-    },
+/// Profiles that have a name of their own, in the order of the tables: critical section and think time in
+/// nanoseconds, whether the holder yields in the middle of the section, and what it is.
+pub(crate) const NAMED: [(&str, u64, u64, bool, &str); 5] = [
+    ("empty", 0, 0, false, "nothing but the lock: the most contention there is"),
+    ("short", 50, 200, false, "a counter or a list head under a lock"),
+    ("medium", 200, 1_000, false, "a map lookup under a lock"),
+    ("long", 2_000, 2_000, false, "work that should not be under a lock, but is"),
+    ("yield", 1_000, 2_000, true, "holders yield within the section; not part of `all`"),
 ];
 
 /// A section longer than this would outlast the window of a cell.
@@ -59,23 +20,20 @@ const LONGEST_NS: u128 = 10_000_000;
 pub(crate) fn parse(lists: &[String]) -> Result<Vec<Profile>, String> {
     let mut profiles: Vec<Profile> = Vec::new();
     for list in lists {
-        let mut custom = Custom::default();
+        // The parts of a group that is not over yet.
+        let mut parts: Vec<(&str, &str)> = Vec::new();
         for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            let Some((key, value)) = word.split_once('=') else {
-                if custom != Custom::default() {
-                    profiles.push(core::mem::take(&mut custom).finish()?);
-                }
-                profiles.extend(by_name(word)?);
-                continue;
-            };
-            if custom.has(key) {
-                profiles.push(core::mem::take(&mut custom).finish()?);
+            let part = word.split_once('=');
+            // A name ends a group, and so does a part that it has already.
+            if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
+                profiles.extend(own(&core::mem::take(&mut parts))?);
             }
-            custom.set(key, value)?;
+            match part {
+                Some(part) => parts.push(part),
+                None => profiles.extend(by_name(word)?),
+            }
         }
-        if custom != Custom::default() {
-            profiles.push(custom.finish()?);
-        }
+        profiles.extend(own(&parts)?);
     }
     if profiles.is_empty() {
         return Err(format!("no profile was named: choose from {}", names().join(", ")));
@@ -92,74 +50,57 @@ pub(crate) fn parse(lists: &[String]) -> Result<Vec<Profile>, String> {
 }
 
 fn by_name(word: &str) -> Result<Vec<Profile>, String> {
-    let make = |named: &Named| Profile {
-        name: named.name.to_owned(),
-        critical_ns: named.critical_ns,
-        think_ns: named.think_ns,
-        yields: named.yields,
+    let meant = NAMED.into_iter().filter(|(name, .., yields, _)| *name == word || (word == "all" && !yields));
+    let make = |(name, critical_ns, think_ns, yields, _): (&str, _, _, _, _)| Profile {
+        name: name.to_owned(),
+        critical_ns,
+        think_ns,
+        yields,
         cpu_limit: None,
     };
-    if word == "all" {
-        return Ok(NAMED.iter().filter(|named| !named.yields).map(make).collect());
+    let profiles: Vec<Profile> = meant.map(make).collect();
+    if profiles.is_empty() {
+        let unknown = unknown("profile", word, names());
+        return Err(format!("{unknown}; or give times, as in cs=50ns,think=200ns"));
     }
-    NAMED.iter().find(|named| named.name == word).map(|named| vec![make(named)]).ok_or_else(|| {
-        format!("{}; or give times, as in cs=50ns,think=200ns", unknown("profile", word, names()))
-    })
+    Ok(profiles)
 }
 
-fn names() -> Vec<&'static str> {
-    NAMED.iter().map(|named| named.name).collect()
+fn names() -> [&'static str; NAMED.len()] {
+    NAMED.map(|(name, ..)| name)
 }
 
-/// A profile under construction.
-#[derive(Default, PartialEq)]
-struct Custom {
-    name: Option<String>,
-    critical: Option<u64>,
-    think: Option<u64>,
-}
-
-impl Custom {
-    fn has(&self, key: &str) -> bool {
+/// The profile of a group of parts, if there are any.
+fn own(parts: &[(&str, &str)]) -> Result<Option<Profile>, String> {
+    let (mut name, mut critical, mut think) = (None, None, None);
+    for &(key, value) in parts {
         match key {
-            "name" => self.name.is_some(),
-            "cs" => self.critical.is_some(),
-            "think" => self.think.is_some(),
-            _ => false,
-        }
-    }
-
-    fn set(&mut self, key: &str, value: &str) -> Result<(), String> {
-        let time = || {
-            let time = parse_time(value)?.as_nanos();
-            if time > LONGEST_NS {
-                return Err(format!("{key}={value} is too long: a profile's times are at most 10ms"));
-            }
-            Ok(Some(time as u64))
-        };
-        match key {
-            "cs" => self.critical = time()?,
-            "think" => self.think = time()?,
+            "cs" => critical = Some(time(key, value)?),
+            "think" => think = Some(time(key, value)?),
             "name" if value.is_empty() || value.len() > 16 || !value.chars().all(is_plain) => {
                 return Err(format!(
                     "'{value}' is no name for a profile: up to 16 letters, digits and dashes"
                 ));
             }
-            "name" => self.name = Some(value.to_owned()),
-            _ => {
-                return Err(unknown("part of a profile", key, ["cs", "think", "name"]));
-            }
+            "name" => name = Some(value.to_owned()),
+            _ => return Err(unknown("part of a profile", key, ["cs", "think", "name"])),
         }
-        Ok(())
     }
+    let (Some(critical_ns), Some(think_ns)) = (critical, think) else {
+        let needs = "a profile of your own needs both times, as in cs=50ns,think=200ns";
+        return if parts.is_empty() { Ok(None) } else { Err(needs.to_owned()) };
+    };
+    let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
+    let name = name.unwrap_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)));
+    Ok(Some(Profile { name, critical_ns, think_ns, ..Profile::default() }))
+}
 
-    fn finish(self) -> Result<Profile, String> {
-        let (Some(critical_ns), Some(think_ns)) = (self.critical, self.think) else {
-            return Err("a profile of your own needs both times, as in cs=50ns,think=200ns".to_owned());
-        };
-        let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
-        let name = self.name.unwrap_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)));
-        Ok(Profile { name, critical_ns, think_ns, yields: false, cpu_limit: None })
+fn time(key: &str, value: &str) -> Result<u64, String> {
+    match parse_time(value)?.as_nanos() {
+        ns if ns > LONGEST_NS => {
+            Err(format!("{key}={value} is too long: a profile's times are at most 10ms"))
+        }
+        ns => Ok(ns as u64),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The result of a run: what every exporter writes and the terminal prints.
-use super::cell::{Calibration, Pass, Profile};
+pub(crate) use super::cell::State;
+use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
-use super::fairness::Fairness;
 use super::mix::{Load, Mix};
 use super::warnings::Warning;
 use lab_kit::provenance::Provenance;
@@ -19,20 +19,15 @@ pub(crate) struct LockInfo {
     pub kind: Kind,
     pub about: String,
     pub bytes: usize,
-    /// Whether it has a form that counts lock events.
     pub counts_events: bool,
-    /// What it needs beside itself.
-    #[serde(default)]
     pub memory: Memory,
     /// Whether it was asked for by its name, or is one of those that are measured if none is named.
-    #[serde(default)]
     pub chosen: bool,
 }
 
 /// What was asked for, resolved.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Setting {
-    /// The CPUs the run was allowed to use.
     pub cpus: Vec<usize>,
     pub threads: Vec<usize>,
     pub profiles: Vec<Profile>,
@@ -49,28 +44,15 @@ pub(crate) struct Setting {
     pub uncontended_time_ms: u64,
     pub drain_ms: u64,
     pub seed: u64,
-    /// A first impression: short rounds, few loads.
-    #[serde(default)]
     pub quick: bool,
-    /// The figure by which tables are sorted.
-    #[serde(default)]
     pub sort: String,
 }
 
 impl Setting {
-    /// Who reads and who writes, of each section of a profile.
-    pub(crate) fn mixes(&self) -> Vec<Option<Mix>> {
-        if self.mixes.is_empty() { vec![None] } else { self.mixes.iter().copied().map(Some).collect() }
-    }
-
-    /// Length of a round.
-    pub(crate) fn time_of(&self, pass: Pass) -> u64 {
-        match pass {
-            Pass::Throughput => self.time_ms,
-            Pass::Latency => self.latency_time_ms,
-            Pass::Events => self.events_time_ms,
-            Pass::Uncontended | Pass::AfterContention => self.uncontended_time_ms,
-        }
+    /// The loads: profiles in the order they were asked for, and mixes within.
+    pub(crate) fn loads(&self) -> impl Iterator<Item = Load<'_>> {
+        let mixes = self.mixes.iter().copied().map(Some).chain(self.mixes.is_empty().then_some(None));
+        self.profiles.iter().flat_map(move |profile| mixes.clone().map(move |mix| Load { profile, mix }))
     }
 }
 
@@ -95,24 +77,6 @@ pub(crate) struct Uncontended {
     pub costs: BTreeMap<String, Summary>,
 }
 
-/// What became of a cell.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
-pub(crate) enum State {
-    /// Every round ended soundly.
-    Measured,
-    /// Threads were still queued at the end of the drain; the figures are those of the window.
-    Stalled,
-    /// Not run, because the lock stalled with fewer threads.
-    Skipped { stalled_at: usize },
-    /// Mutual exclusion was violated.
-    Broken { acquisitions: u64, counter: u64 },
-    /// A reader was in together with a writer.
-    Torn { of_reads: u64, torn: u64 },
-    /// The worker died.
-    Failed { reason: String },
-}
-
 /// How long acquisitions waited, in nanoseconds, over all latency rounds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Latency {
@@ -128,7 +92,15 @@ pub(crate) struct Latency {
     pub p999_rounds_ns: Vec<u64>,
 }
 
-/// One lock event of a cell.
+/// How evenly acquisitions were shared among threads.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Fairness {
+    /// Slowest thread over fastest: 1 is even, 0 is a thread that got nothing.
+    pub min_over_max: f64,
+    /// Jain's index: 1 is even, 1/n is one thread that got everything.
+    pub jain: f64,
+}
+
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct EventCount {
     pub name: String,
@@ -169,7 +141,6 @@ pub(crate) struct Cell {
     /// CPU seconds of all threads per million acquisitions; none if there were no acquisitions.
     pub cpu_s_per_million: Option<f64>,
     /// The same of each round, if there were acquisitions in all.
-    #[serde(default)]
     pub cpu_rounds: Vec<f64>,
     pub voluntary_switches_per_s: Option<f64>,
     pub involuntary_switches_per_s: Option<f64>,
@@ -177,7 +148,6 @@ pub(crate) struct Cell {
     pub events: Vec<EventCount>,
 }
 
-/// The whole of it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub schema: u32,
@@ -195,15 +165,28 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// The sections that have cells: profiles in the order they were asked for, and mixes within.
-    pub(crate) fn loads(&self) -> Vec<Load<'_>> {
-        let mixes = self.setting.mixes();
-        let of_profile = |profile| mixes.iter().map(move |&mix| Load { profile, mix }).collect::<Vec<_>>();
-        let loads = self.setting.profiles.iter().flat_map(of_profile);
-        loads.filter(|&load| self.section(load).next().is_some()).collect()
+    /// Nothing is measured yet.
+    pub(crate) fn new(setting: Setting, calibration: Calibration, locks: Vec<LockInfo>) -> Self {
+        Self {
+            schema: SCHEMA,
+            complete: false,
+            provenance: Provenance::collect(setting.seed),
+            setting,
+            calibration,
+            locks,
+            overhead: Vec::new(),
+            uncontended: Vec::new(),
+            cells: Vec::new(),
+            warnings: Vec::new(),
+            summary: Vec::new(),
+        }
     }
 
-    /// The cells of a section.
+    /// The loads that have cells, each of which is a section.
+    pub(crate) fn loads(&self) -> Vec<Load<'_>> {
+        self.setting.loads().filter(|&load| self.section(load).next().is_some()).collect()
+    }
+
     pub(crate) fn section<'a>(&'a self, load: Load<'a>) -> impl Iterator<Item = &'a Cell> {
         self.cells.iter().filter(move |cell| cell.profile == load.profile.name && cell.mix == load.mix)
     }
@@ -230,10 +213,17 @@ impl Report {
 
     /// The throughput of a cell relative to that of the best peer of its column.
     pub(crate) fn to_best_peer(&self, cell: &Cell) -> Option<Ratio> {
-        let profile = self.setting.profiles.iter().find(|profile| profile.name == cell.profile)?;
-        let load = Load { profile, mix: cell.mix };
+        let load = self.load(cell)?;
         let peer = self.best_peer(load, load.column(cell.threads))?;
         (cell.state == State::Measured).then(|| Ratio::of(&[(cell.rates(), peer.rates())]))?
+    }
+
+    pub(crate) fn profile(&self, cell: &Cell) -> Option<&Profile> {
+        self.setting.profiles.iter().find(|profile| profile.name == cell.profile)
+    }
+
+    pub(crate) fn load(&self, cell: &Cell) -> Option<Load<'_>> {
+        Some(Load { profile: self.profile(cell)?, mix: cell.mix })
     }
 
     pub(crate) fn info(&self, lock: &str) -> Option<&LockInfo> {
@@ -249,12 +239,17 @@ impl Report {
         self.uncontended.iter().find(|row| row.lock == lock)?.costs.get(name)
     }
 
+    /// The middle of it, infinite where it was not measured.
+    pub(crate) fn median_cost(&self, lock: &str, name: &str) -> f64 {
+        self.cost(lock, name).map_or(f64::INFINITY, |cost| cost.median)
+    }
+
     /// Whether anything went wrong that must not pass silently.
     pub(crate) fn failed(&self) -> bool {
-        let bad =
-            |state: &State| matches!(state, State::Broken { .. } | State::Torn { .. } | State::Failed { .. });
-        self.cells.iter().any(|cell| bad(&cell.state))
-            || self.warnings.iter().any(|warning| matches!(warning, Warning::Failed { .. }))
+        use State::{Broken, Failed, Torn};
+        let bad = |cell: &Cell| matches!(cell.state, Broken { .. } | Torn { .. } | Failed { .. });
+        let failure = |warning: &Warning| matches!(warning, Warning::Failed { .. });
+        self.cells.iter().any(bad) || self.warnings.iter().any(failure)
     }
 }
 

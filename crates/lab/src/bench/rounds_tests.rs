@@ -1,18 +1,16 @@
 //! Rounds become cells: medians, sides, waits, events.
 use super::*;
-use crate::bench::cell::Ending;
 
 fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Option<Waits>) -> CellOutcome {
     CellOutcome {
-        ending: Ending::Sound,
+        state: State::Measured,
         elapsed_ns: 1_000_000_000,
-        acquisitions,
         cpu_ns,
         voluntary_switches: 3,
         involuntary_switches: 4,
-        waits,
+        reads: Accesses::default(),
+        writes: Accesses { counts: acquisitions, waits },
         events: vec![("pv_wait_head".into(), 50), ("never".into(), 0)],
-        sides: None,
     }
 }
 
@@ -60,9 +58,8 @@ fn no_acquisitions_have_no_cost() {
 
 /// The cell of a round with so many reads and writes of each thread.
 fn rw(mix: Mix, reads: &[u64], writes: &[u64]) -> Cell {
-    let both = reads.iter().zip(writes).map(|(reads, writes)| reads + writes).collect();
-    let sides = crate::bench::cell::Sides { writes: writes.to_vec(), ..Default::default() };
-    let outcome = CellOutcome { sides: Some(sides), ..outcome(both, 1, None) };
+    let reads_of = Accesses { counts: reads.to_vec(), waits: None };
+    let outcome = CellOutcome { reads: reads_of, ..outcome(writes.to_vec(), 1, None) };
     Cell::of("l", ("p", Some(mix), reads.len()), State::Measured, &[(Pass::Throughput, outcome)])
 }
 
@@ -86,4 +83,13 @@ fn threads_that_do_one_thing_only_are_compared_among_themselves() {
     assert_eq!(cell.fairness, None);
     let fairness = |side: Option<Side>| side.and_then(|side| side.fairness).expect("measured").min_over_max;
     assert!((fairness(cell.reads) - 0.5).abs() < 1e-9 && (fairness(cell.writes) - 1.0).abs() < 1e-9);
+}
+
+#[test]
+#[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
+fn fairness_at_its_ends() {
+    assert_eq!(Fairness::of(&[5, 5, 5, 5]), Fairness { min_over_max: 1.0, jain: 1.0 });
+    assert_eq!(Fairness::of(&[8, 0, 0, 0]), Fairness { min_over_max: 0.0, jain: 0.25 });
+    assert_eq!(Fairness::of(&[0, 0]).jain, 1.0);
+    assert_eq!(Fairness::of(&[1, 3]).jain, 0.8);
 }

@@ -1,18 +1,16 @@
 //! One run from arguments to exit code.
-use super::args::Args;
-use super::cell::Calibration;
-use super::cell::CellSpec;
+use super::args::{Args, RwArgs};
+use super::cell::{Calibration, CellSpec};
 use super::cgroup::Cgroup;
 use super::config::{self, Config};
-use super::engine::{Ended, Engine, Observer};
+use super::engine::{self, Observer};
 use super::executor::ProcessExecutor;
 use super::export::formats;
 use super::list::list;
 use super::machine::{self, Activity};
 use super::mix::named;
-use super::plan::{self, Group};
-use super::report::{Report, SCHEMA};
-use super::rw::RwArgs;
+use super::plan::{self, Group, Topic};
+use super::report::Report;
 use super::warnings::{self, Beforehand, Warning};
 use super::{calibrate, clock, table, verdict};
 use core::fmt::Write as _;
@@ -21,11 +19,8 @@ use lab_kit::export::{Exports, Wanted};
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
-use lab_kit::provenance::Provenance;
 use lab_kit::units::spoken;
-use std::io::IsTerminal;
 use std::process::ExitCode;
-use std::time::Instant;
 
 /// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
@@ -34,22 +29,18 @@ const WATCH: Duration = Duration::from_millis(200);
 pub(crate) struct Study {
     /// What its files are called.
     pub stem: &'static str,
-    /// Of the groups, those that are measured.
-    pub measures: fn(&Group) -> bool,
-    /// The result in a few words.
-    pub verdict: fn(&Report) -> Vec<String>,
-    /// The result as tables for a terminal.
-    pub tables: fn(&Report, bool) -> String,
+    /// Whether more is measured than the cells of the matrix, and the answer is told.
+    pub whole: bool,
+    pub tables: fn(&Report) -> String,
 }
 
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
 pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> ExitCode {
     let stem = if rw.is_some() { "bench-rw" } else { "bench" };
-    let study = Study { stem, measures: |_| true, verdict: verdict::lines, tables: table::render };
+    let study = Study { stem, whole: true, tables: table::render };
     run_study(args, rw, study)
 }
 
-/// Runs a benchmark.
 pub(crate) fn run_study(args: &Args, rw: Option<&RwArgs>, study: Study) -> ExitCode {
     if args.list {
         return print(&list(rw.is_some()), ExitCode::SUCCESS);
@@ -69,7 +60,7 @@ fn prepare(
     rw: Option<&RwArgs>,
     stem: &'static str,
 ) -> Result<(Config, Exports<Report>), String> {
-    let cpus = match &args.cpus {
+    let cpus = match &args.measure.cpus {
         Some(list) => {
             let cpus = config::cpus(list)?;
             machine::restrict_to(&cpus)
@@ -79,38 +70,15 @@ fn prepare(
         None => machine::available_cpus(),
     };
     let config = Config::resolve(args, rw, cpus)?;
-    if let Some(text) = &args.nice {
-        let value = config::nice(text)?;
-        rustix::process::setpriority_process(None, value)
-            .map_err(|error| format!("--nice: not permitted to set priority {value}: {error}"))?;
-    }
     let wanted = Wanted {
-        json: args.json.as_deref(),
-        csv: args.csv.as_deref(),
+        json: args.measure.json.as_deref(),
+        csv: args.measure.csv.as_deref(),
         html: args.html.as_deref(),
         dir: args.out.as_deref(),
-        force: args.force,
+        force: args.measure.force,
     };
     let exports = Exports::open(&wanted, &formats(stem))?;
     Ok((config, exports))
-}
-
-/// What is known before the first cell.
-fn blank_report(config: &Config) -> Report {
-    let setting = config.setting.clone();
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(setting.seed),
-        calibration: calibrated(),
-        locks: config.locks.clone(),
-        overhead: Vec::new(),
-        uncontended: Vec::new(),
-        cells: Vec::new(),
-        warnings: Vec::new(),
-        summary: Vec::new(),
-        setting,
-    }
 }
 
 /// Calibrates on one CPU, on a thread of its own so that the rest of the run stays free to move.
@@ -126,60 +94,65 @@ fn calibrated() -> Calibration {
 fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Study) -> ExitCode {
     interrupt::install();
     let (cgroup, unlimited) = cgroup(&mut config);
-    let config = &config;
-    let cpus = &config.setting.cpus;
+    let cpus = config.setting.cpus.clone();
     let mut before = warnings::before(&Beforehand {
         debug_build: cfg!(debug_assertions),
         cpus: cpus.len(),
         quota: std::thread::available_parallelism().map_or(cpus.len(), usize::from),
         runnable: machine::other_runnable(),
-        busy: machine::busy_before(cpus, WATCH),
+        busy: machine::busy_before(&cpus, WATCH),
         governor: machine::governor(),
         stable_clock: clock::is_stable(),
     });
     before.extend(unlimited);
-    let mut report = blank_report(config);
+    let mut report = Report::new(config.setting, calibrated(), config.locks);
     report.warnings.clone_from(&before);
-    let mut groups =
-        plan::groups(&config.setting, &config.locks, report.calibration, config.uncontended_only);
-    groups.retain(study.measures);
-    announce(args, &report, &groups, &before);
+    let mut groups = plan::groups(&report, config.uncontended_only);
+    groups.retain(|group| study.whole || matches!(group.topic, Topic::Cells { .. }));
+    announce(args, &report, &groups);
 
-    let progress = Progress::new(planned_ms(&groups), args.quiet);
-    let mut driver = Driver::new(exports, progress, before, cpus.clone(), study);
+    let mut driver = Driver {
+        study,
+        exports,
+        progress: Progress::new(planned_ms(&groups), args.measure.quiet),
+        planned_ms: 0,
+        before,
+        last: Activity::sample(&cpus),
+        cpus,
+        worst: (0.0, 0.0),
+        error: None,
+    };
     let mut executor = ProcessExecutor { cgroup };
-    let ended = Engine::new(&mut executor, &mut driver).run(&groups, &mut report);
+    engine::run(&mut executor, &mut driver, &groups, &mut report);
     drop(executor);
     driver.progress.finish();
-    finish(&driver, &report, ended)
+    finish(&driver, &report)
 }
 
 /// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out,
 /// with a warning.
 fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
-    if config.uncontended_only || config.setting.profiles.iter().all(|profile| profile.cpu_limit.is_none()) {
-        return (None, None);
-    }
-    match Cgroup::create() {
-        Ok(cgroup) => (Some(cgroup), None),
+    let profiles = &mut config.setting.profiles;
+    let limited = !config.uncontended_only && profiles.iter().any(|profile| profile.cpu_limit.is_some());
+    match limited.then(Cgroup::create).transpose() {
+        Ok(cgroup) => (cgroup, None),
         Err(reason) => {
-            config.setting.profiles.retain(|profile| profile.cpu_limit.is_none());
+            profiles.retain(|profile| profile.cpu_limit.is_none());
             (None, Some(Warning::NoCpuLimit { reason }))
         }
     }
 }
 
-/// How long it takes by the plan.
 fn planned_ms(groups: &[Group]) -> u64 {
     groups.iter().flat_map(|group| &group.cells).map(plan::nominal_ms).sum()
 }
 
 /// What will be done, on standard error before it is done.
-fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) {
-    if args.quiet {
+fn announce(args: &Args, report: &Report, groups: &[Group]) {
+    if args.measure.quiet {
         return;
     }
-    let matrix = groups.iter().filter(|group| matches!(group.topic, plan::Topic::Cells { .. }));
+    let matrix = groups.iter().filter(|group| matches!(group.topic, Topic::Cells { .. }));
     let cells = matrix.count() * report.locks.len();
     eprintln!(
         "{} locks on {} CPUs ({}), seed {}{}, about {}",
@@ -190,14 +163,14 @@ fn announce(args: &Args, report: &Report, groups: &[Group], before: &[Warning]) 
         if groups.len() > 1 { format!(", {cells} cells") } else { String::new() },
         spoken(planned_ms(groups) as f64 / 1e3)
     );
-    for warning in before {
+    for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
 }
 
 /// Prints the result, the verdict last, and decides the exit code.
-fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
-    let mut text = (driver.study.tables)(report, std::io::stdout().is_terminal());
+fn finish(driver: &Driver, report: &Report) -> ExitCode {
+    let mut text = (driver.study.tables)(report);
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
     }
@@ -205,10 +178,10 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
     if !report.summary.is_empty() {
         let _ = writeln!(text, "\n{}", report.summary.join("\n"));
     }
-    let code = match ended {
+    let code = match report.complete {
         _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
-        Ended::Interrupted => ExitCode::from(INTERRUPTED),
-        Ended::Complete => ExitCode::SUCCESS,
+        true => ExitCode::SUCCESS,
+        false => ExitCode::from(INTERRUPTED),
     };
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
@@ -217,14 +190,11 @@ fn finish(driver: &Driver, report: &Report, ended: Ended) -> ExitCode {
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");
     }
-    if ended == Ended::Interrupted {
-        eprintln!("stanchion: interrupted; what was finished is above{}", kept(driver));
+    if !report.complete {
+        let files = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
+        eprintln!("stanchion: interrupted; what was finished is above{files}");
     }
     code
-}
-
-fn kept(driver: &Driver) -> &'static str {
-    if driver.exports.paths().next().is_some() { " and in the files" } else { "" }
 }
 
 /// Keeps files, warnings and progress up to date while the engine runs.
@@ -236,36 +206,10 @@ struct Driver {
     planned_ms: u64,
     before: Vec<Warning>,
     cpus: Vec<usize>,
-    epoch: Instant,
     last: Activity,
     /// Largest shares of any group: other programs, and the hypervisor.
     worst: (f64, f64),
     error: Option<String>,
-}
-
-impl Driver {
-    fn new(
-        exports: Exports<Report>,
-        progress: Progress,
-        before: Vec<Warning>,
-        cpus: Vec<usize>,
-        study: Study,
-    ) -> Self {
-        let epoch = Instant::now();
-        let last = Activity::sample(&cpus, epoch);
-        Self {
-            study,
-            exports,
-            progress,
-            planned_ms: 0,
-            before,
-            cpus,
-            epoch,
-            last,
-            worst: (0.0, 0.0),
-            error: None,
-        }
-    }
 }
 
 impl Observer for Driver {
@@ -277,7 +221,7 @@ impl Observer for Driver {
     }
 
     fn group_done(&mut self, group: &Group, report: &mut Report) {
-        let now = Activity::sample(&self.cpus, self.epoch);
+        let now = Activity::sample(&self.cpus);
         let (foreign, stolen) = now.shares_since(&self.last, self.cpus.len());
         self.last = now;
         self.worst = (self.worst.0.max(foreign), self.worst.1.max(stolen));
@@ -286,7 +230,9 @@ impl Observer for Driver {
         report.warnings.extend(warnings::during(self.worst.0, self.worst.1));
         let doubts = warnings::about_cells(report);
         report.warnings.extend(doubts);
-        report.summary = (self.study.verdict)(report);
+        if self.study.whole {
+            report.summary = verdict::lines(report);
+        }
         self.progress.set(self.planned_ms);
         self.progress.line(&format!("done: {}", group.topic.told()));
         // Said once and at the end: the measurement goes on, the terminal still gets its tables.

@@ -1,192 +1,115 @@
-//! The result as tables for a terminal of a hundred columns: a section for each profile and mix.
+//! The result as tables for a terminal of a hundred columns: a section for each profile and mix, with the
+//! locks that have a row in it, and those that collapsed.
 use super::cell::Profile;
 use super::contender::Kind;
 use super::costs::uncontended;
+use super::list::wrap;
 use super::mix::Load;
-use super::report::{Cell, Latency, Report, Side, State};
-use super::rows::Rows;
+use super::quantity::{QUANTITIES, Quantity};
+use super::report::{Cell, Report, State};
 use core::fmt::Write;
-use lab_kit::export::grid::{WIDTH, align_right, heading, plain_table, trimmed};
-use lab_kit::stats::{Ratio, Summary};
-use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
+use lab_kit::export::grid::{Column, heading, in_pieces};
+use lab_kit::units::{round_ns, three_figures};
 
-/// One quantity of a cell: how it is shown, and how it is compared.
-pub(crate) struct Quantity {
-    /// What `--sort` calls it.
-    pub key: &'static str,
-    pub title: &'static str,
-    /// The figure, if the cell has one.
-    pub value: fn(&Cell) -> Option<f64>,
-    pub show: fn(&Cell, f64) -> String,
-    /// Whether more is better; otherwise less is.
-    pub more_is_better: bool,
-    /// Figures at an axis; none if it is not drawn.
-    pub tick: Option<fn(f64) -> String>,
-}
-
-/// What tables can be sorted by.
-pub(crate) const SORTS: [&str; 5] = ["throughput", "latency", "wait", "cpu", "fairness"];
-
-/// What is shown of a section, in this order. What a section does not have is left out.
-pub(crate) static QUANTITIES: &[Quantity] = &[
-    rate(
-        "throughput",
-        "throughput, million acquisitions/s (median, ± half the range of rounds)",
-        |cell| Some(cell.rate()),
-        |cell, value| with_spread(value, cell.throughput.as_ref()),
-    ),
-    rate(
-        "reads",
-        "reads, million/s",
-        |cell| Some(cell.reads.as_ref()?.throughput.as_ref()?.median),
-        |cell, value| with_spread(value, cell.reads.as_ref().and_then(|side| side.throughput.as_ref())),
-    ),
-    rate(
-        "writes",
-        "writes, million/s",
-        |cell| Some(cell.writes.as_ref()?.throughput.as_ref()?.median),
-        |cell, value| with_spread(value, cell.writes.as_ref().and_then(|side| side.throughput.as_ref())),
-    ),
-    wait("latency", "acquire latency p99.9", |cell| p999(alone(cell)?)),
-    wait("wait", "worst wait, the unfinished ones counted", |cell| worst(alone(cell)?)),
-    wait("latency", "read latency p99.9", |cell| p999(of(cell.reads.as_ref())?)),
-    wait("wait", "longest wait to read, the unfinished ones counted", |cell| worst(of(cell.reads.as_ref())?)),
-    wait("latency", "write latency p99.9", |cell| p999(of(cell.writes.as_ref())?)),
-    wait("wait", "longest wait to write, the unfinished ones counted", |cell| {
-        worst(of(cell.writes.as_ref())?)
-    }),
-    Quantity {
-        key: "cpu",
-        title: "CPU seconds per million acquisitions",
-        value: |cell| cell.cpu_s_per_million,
-        show: |_, value| three_figures(value),
-        more_is_better: false,
-        tick: Some(plain_tick),
-    },
-    Quantity {
-        key: "switches",
-        title: "context switches per thousand acquisitions",
-        value: |cell| {
-            let switches = cell.voluntary_switches_per_s? + cell.involuntary_switches_per_s?;
-            (cell.mix.is_some() && cell.rate() > 0.0).then(|| switches / cell.rate() * 1e3)
-        },
-        show: |_, value| three_figures(value),
-        more_is_better: false,
-        tick: None,
-    },
-    Quantity {
-        key: "fairness",
-        title: "fairness: slowest thread / fastest thread (of those that read, of those that write)",
-        value: fairness,
-        show: |cell, value| match cell.sides().filter_map(|(_, side)| side.fairness).collect::<Vec<_>>()[..] {
-            [reads, writes] => format!("{:.2}, {:.2}", reads.min_over_max, writes.min_over_max),
-            _ => format!("{value:.2}"),
-        },
-        more_is_better: true,
-        tick: None,
-    },
-];
-
-/// A rate, for which `per_second` is asked.
-const fn rate(
-    key: &'static str,
-    title: &'static str,
-    per_second: fn(&Cell) -> Option<f64>,
-    show: fn(&Cell, f64) -> String,
-) -> Quantity {
-    Quantity { key, title, value: per_second, show, more_is_better: true, tick: Some(million_tick) }
-}
-
-const fn wait(key: &'static str, title: &'static str, value: fn(&Cell) -> Option<f64>) -> Quantity {
-    let show = |_: &Cell, value: f64| format_ns(value);
-    Quantity { key, title, value, show, more_is_better: false, tick: Some(round_ns) }
-}
-
-fn with_spread(per_second: f64, rounds: Option<&Summary>) -> String {
-    format!("{} ±{:.0}%", three_figures(per_second / 1e6), rounds.map_or(0.0, Summary::spread) * 100.0)
-}
-
-/// The waits for a lock with one kind of access.
-fn alone(cell: &Cell) -> Option<&Latency> {
-    cell.latency.as_ref().filter(|_| cell.mix.is_none())
-}
-
-fn of(side: Option<&Side>) -> Option<&Latency> {
-    side?.latency.as_ref()
-}
-
-fn p999(waits: &Latency) -> Option<f64> {
-    (waits.samples > 0).then_some(waits.p999_ns as f64)
-}
-
-fn worst(waits: &Latency) -> Option<f64> {
-    (waits.samples > 0 || waits.worst_ns > 0).then_some(waits.worst_ns as f64)
-}
-
-/// Among threads that do the same; the worse of readers and writers if there are both.
-pub(crate) fn fairness(cell: &Cell) -> Option<f64> {
-    let sides = cell.sides().filter_map(|(_, side)| side.fairness);
-    cell.fairness.into_iter().chain(sides).map(|fairness| fairness.min_over_max).reduce(f64::min)
-}
-
-/// A number at a tick.
-fn plain_tick(value: f64) -> String {
-    without_zeros(&three_figures(value)).to_owned()
-}
-
-fn million_tick(per_second: f64) -> String {
-    plain_tick(per_second / 1e6)
-}
-
-/// Everything, for the terminal. `bold` marks the best cells for the eye as well.
-pub(crate) fn render(report: &Report, bold: bool) -> String {
+/// Everything, for the terminal.
+pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);
     for load in report.loads() {
         let _ = writeln!(text, "\n== {} ==\n{}", load.name(), describe(report, load.profile));
         let rows = Rows::of(report, load);
-        for (index, quantity) in rows.quantities().enumerate() {
-            let table = matrix(report, load, &rows.shown, quantity);
-            text.push_str(&if bold { emboldened(&table) } else { table });
-            if index == 0 {
-                let stall = |cell: &&Cell| cell.state != State::Stalled;
-                text.push_str(&notes(report.section(load).filter(stall), report.setting.drain_ms));
-                text.push_str(&rows.collapsed_line().map(|line| wrapped(&line)).unwrap_or_default());
-                text.push_str(&ratios(report, load, &rows.shown));
-            }
+        let table = |quantity: &Quantity| {
+            let columns = columns(report, load, &rows.shown, quantity);
+            format!("\n{}\n{}", quantity.title, in_pieces(&corner(load), &rows.shown, &columns))
+        };
+        let mut quantities = rows.quantities();
+        text.extend(quantities.next().map(table));
+        let stall = |cell: &&Cell| cell.state != State::Stalled;
+        text.push_str(&notes(report.section(load).filter(stall), report.setting.drain_ms));
+        if let Some(line) = rows.collapsed_line() {
+            wrap(&mut text, String::new(), &line);
         }
+        text.push_str(&ratios(report, load, &rows.shown));
+        text.extend(quantities.map(table));
     }
     text
 }
 
-/// A sentence as lines of a hundred columns.
-fn wrapped(line: &str) -> String {
-    let (mut text, mut column) = (String::new(), 0);
-    for word in line.split(' ') {
-        let width = word.chars().count();
-        if column + 1 + width > WIDTH {
-            text.push_str("\n ");
-            column = 1;
+/// Below this part of the best throughput of its column a lock has collapsed.
+const COLLAPSED: f64 = 0.1;
+
+/// The locks of a section: those with a row, best first, and those that collapsed.
+pub(crate) struct Rows<'a> {
+    report: &'a Report,
+    load: Load<'a>,
+    pub shown: Vec<&'a str>,
+    /// Each with its cell where it first does.
+    pub collapsed: Vec<&'a Cell>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn of(report: &'a Report, load: Load<'a>) -> Self {
+        let names = || report.locks.iter().map(|lock| lock.name.as_str());
+        let mut collapsed: Vec<&Cell> = names().filter_map(|lock| collapse(report, load, lock)).collect();
+        let has_row = |collapsed: &[&Cell], name: &str| collapsed.iter().all(|cell| cell.lock != name);
+        if !names().any(|name| has_row(&collapsed, name)) {
+            collapsed.clear();
         }
-        let gap = if column == 0 { "" } else { " " };
-        let _ = write!(text, "{gap}{word}");
-        column += gap.len() + width;
+        let mut rows = Self { report, load, shown: Vec::new(), collapsed };
+        let of_key = |quantity: &&Quantity| quantity.key == report.setting.sort;
+        let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
+        let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
+        let rank = |name: &str| {
+            let cells = report.setting.threads.iter().filter_map(|&column| report.at(name, load, column));
+            let sound = cells.filter(|cell| cell.state == State::Measured);
+            let logs: Vec<f64> =
+                sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
+            if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }
+        };
+        let mut shown: Vec<&str> = names().filter(|name| has_row(&rows.collapsed, name)).collect();
+        shown.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
+        rows.shown = shown;
+        rows
     }
-    text + "\n"
+
+    /// What any lock of the section has.
+    pub(crate) fn quantities(&self) -> impl Iterator<Item = &'static Quantity> + use<'a> {
+        let (report, load) = (self.report, self.load);
+        QUANTITIES
+            .iter()
+            .filter(move |quantity| report.section(load).any(|cell| quantity.value(cell).is_some()))
+    }
+
+    /// Those that collapsed, in one sentence.
+    pub(crate) fn collapsed_line(&self) -> Option<String> {
+        let say = |cell: &&Cell| {
+            let column = self.load.column(cell.threads);
+            let how = match cell.state {
+                State::Stalled => "stalled".to_owned(),
+                _ => format!("{} M/s", three_figures(cell.rate() / 1e6)),
+            };
+            format!("{} from {column} {} ({how})", cell.lock, self.load.counted())
+        };
+        let all: Vec<String> = self.collapsed.iter().map(say).collect();
+        (!all.is_empty()).then(|| format!("collapsed below a tenth of the best: {}", all.join(", ")))
+    }
+}
+
+/// The first cell of a lock, threads ascending, in which it collapsed or stalled.
+fn collapse<'a>(report: &'a Report, load: Load<'a>, lock: &str) -> Option<&'a Cell> {
+    report.setting.threads.iter().find_map(|&column| {
+        let cell = report.at(lock, load, column)?;
+        let best = report.column(load, column).iter().map(|cell| cell.rate()).fold(0.0, f64::max);
+        let slow = cell.state == State::Measured && cell.rate() < COLLAPSED * best;
+        (slow || cell.state == State::Stalled).then_some(cell)
+    })
 }
 
 /// The profile in words, with what the harness adds to it.
 pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
-    let limit = match profile.cpu_limit {
-        Some(1.0) => ", limited to the time of 1 CPU".to_owned(),
-        Some(cpus) => format!(", limited to the time of {cpus} CPUs"),
-        None => String::new(),
-    };
-    let times = format!(
-        "critical section {}, think time {}{limit}",
-        round_ns(profile.critical_ns as f64),
-        round_ns(profile.think_ns as f64)
-    );
-    let times = if profile.yields { times + "; the holder yields in between" } else { times };
+    let limit = profile.cpu_limit.map(|cpus| format!(", CPU limit {cpus}")).unwrap_or_default();
+    let (section, think) = (round_ns(profile.critical_ns as f64), round_ns(profile.think_ns as f64));
+    let yields = if profile.yields { "; the holder yields in between" } else { "" };
+    let times = format!("critical section {section}, think time {think}{limit}{yields}");
     match report.overhead.iter().find(|overhead| overhead.profile == profile.name) {
         Some(overhead) => format!(
             "{times}\nwithout any lock an iteration takes {} ns, and {} ns in latency passes",
@@ -194,17 +117,6 @@ pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
             three_figures(overhead.latency_ns)
         ),
         None => times,
-    }
-}
-
-/// The word for a cell without a figure, if it has none.
-pub(crate) fn word(state: Option<&State>) -> Option<&'static str> {
-    match state {
-        None => Some("-"),
-        Some(State::Measured) => None,
-        Some(State::Stalled | State::Skipped { .. }) => Some("stalled"),
-        Some(State::Broken { .. } | State::Torn { .. }) => Some("BROKEN"),
-        Some(State::Failed { .. }) => Some("failed"),
     }
 }
 
@@ -219,114 +131,60 @@ fn is_best(column: &[&Cell], cell: &Cell, quantity: &Quantity) -> bool {
     let rate = column.iter().map(|cell| cell.rate()).fold(0.0, f64::max);
     let comparable = |cell: &Cell| cell.rate() >= COMPARABLE * rate;
     let figures: Vec<f64> =
-        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| (quantity.value)(cell)).collect();
-    let best = figures.iter().copied().reduce(if quantity.more_is_better { f64::max } else { f64::min });
+        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| quantity.value(cell)).collect();
+    let best = figures.iter().copied().reduce(if quantity.more_is_better() { f64::max } else { f64::min });
     let Some(best) = best else { return false };
     let equal = |figure: f64| (figure - best).abs() <= best * 1e-9;
     let firsts = figures.iter().filter(|&&figure| equal(figure)).count();
-    comparable(cell)
-        && (quantity.value)(cell).is_some_and(equal)
-        && firsts <= SHARED_FIRSTS
-        && column.len() > 1
+    comparable(cell) && quantity.value(cell).is_some_and(equal) && firsts <= SHARED_FIRSTS && column.len() > 1
 }
 
 /// The figure of a lock in one column as a table shows it, with a mark if it is the best there.
-pub(crate) fn figure(report: &Report, load: Load, lock: &str, column: usize, quantity: &Quantity) -> String {
-    let cell = report.at(lock, load, column);
-    if let Some(word) = word(cell.map(|cell| &cell.state)) {
-        return word.to_owned();
-    }
-    let Some((cell, value)) = cell.and_then(|cell| Some((cell, (quantity.value)(cell)?))) else {
-        return "-".to_owned();
+fn figure(report: &Report, load: Load, lock: &str, column: usize, quantity: &Quantity) -> String {
+    let Some(cell) = report.at(lock, load, column) else { return "-".to_owned() };
+    let text = match (&cell.state, quantity.show(cell)) {
+        (State::Measured, Some(text)) => text,
+        (State::Measured, None) => return "-".to_owned(),
+        (State::Stalled | State::Skipped { .. }, _) => return "stalled".to_owned(),
+        (State::Broken { .. } | State::Torn { .. }, _) => return "BROKEN".to_owned(),
+        (State::Failed { .. }, _) => return "failed".to_owned(),
     };
-    let text = (quantity.show)(cell, value);
     if is_best(&report.column(load, column), cell, quantity) { text + "*" } else { text + " " }
 }
 
-fn matrix(report: &Report, load: Load, rows: &[&str], quantity: &Quantity) -> String {
-    grid(&Columns::of(report, load), quantity.title, rows, |lock, column| {
-        figure(report, load, lock, column, quantity)
-    })
+/// A quantity of the locks in `rows`: a column for each count.
+pub(crate) fn columns(report: &Report, load: Load, rows: &[&str], quantity: &Quantity) -> Vec<Column> {
+    by_count(report, rows, |lock, column| figure(report, load, lock, column, quantity))
 }
 
-/// The figures with a mark in bold. Done to the finished text, because a table would count the escape codes
-/// as width.
-pub(crate) fn emboldened(text: &str) -> String {
-    let mut bold = String::new();
-    for line in text.split_inclusive('\n') {
-        for part in line.split_inclusive('*') {
-            // Columns are at least two blanks apart, and no figure has two in it.
-            let start = part.rfind("  ").map_or(0, |blanks| blanks + 2);
-            if part.ends_with('*') {
-                let _ = write!(bold, "{}\u{1b}[1m{}\u{1b}[0m", &part[..start], &part[start..]);
-            } else {
-                bold.push_str(part);
-            }
-        }
-    }
-    bold
-}
-
-/// What stands above a table.
-pub(crate) struct Columns<'a> {
-    /// Above the names of the locks: what is counted.
-    pub what: &'a str,
-    pub counts: &'a [usize],
-    pub cpus: usize,
-}
-
-impl<'a> Columns<'a> {
-    /// Those of a section.
-    pub(crate) fn of(report: &'a Report, load: Load) -> Self {
-        let what = if load.counted() == "readers" { "readers (per CPU)" } else { "threads (per CPU)" };
-        Self { what, counts: &report.setting.threads, cpus: report.setting.cpus.len() }
-    }
-}
-
-/// A table with a row for each lock and a column for each count, in as many pieces as needed.
-pub(crate) fn grid(
-    columns: &Columns,
-    title: &str,
-    rows: &[&str],
-    show: impl Fn(&str, usize) -> String,
-) -> String {
-    let most = columns.counts.len().max(1);
-    let pieces = |width| {
-        let counts = columns.counts.chunks(width);
-        counts.map(|counts| piece(&Columns { counts, ..*columns }, rows, &show)).collect::<String>()
+/// A column for each count of threads or readers, with a cell for each lock.
+fn by_count(report: &Report, rows: &[&str], show: impl Fn(&str, usize) -> String) -> Vec<Column> {
+    let column = |&count: &usize| Column {
+        title: heading(count, report.setting.cpus.len()) + " ",
+        cells: rows.iter().map(|lock| show(lock, count)).collect(),
     };
-    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    let text = (1..=most).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1));
-    format!("\n{title}\n{text}")
+    report.setting.threads.iter().map(column).collect()
 }
 
-fn piece(columns: &Columns, rows: &[&str], show: impl Fn(&str, usize) -> String) -> String {
-    let mut table = plain_table();
-    let headings = columns.counts.iter().map(|&count| heading(count, columns.cpus) + " ");
-    table.set_header(core::iter::once(columns.what.to_owned()).chain(headings));
-    for row in rows {
-        let cells = columns.counts.iter().map(|&count| show(row, count));
-        table.add_row(core::iter::once((*row).to_owned()).chain(cells));
-    }
-    align_right(&mut table);
-    trimmed(&table) + "\n"
+/// What stands above the names of the locks: what is counted.
+pub(crate) fn corner(load: Load) -> String {
+    format!("{} (per CPU)", load.counted())
 }
 
 /// Our locks relative to the best peer of each column. A ratio has an interval, or is left out.
 fn ratios(report: &Report, load: Load, rows: &[&str]) -> String {
-    let of = |kind| move |name: &&&str| report.kind(name) == Some(kind);
-    let ours: Vec<&str> = rows.iter().filter(of(Kind::Stanchion)).copied().collect();
+    let is_ours = |name: &&&str| report.kind(name) == Some(Kind::Stanchion);
+    let ours: Vec<&str> = rows.iter().filter(is_ours).copied().collect();
     let told = |lock: &str, column| {
-        let cell = report.at(lock, load, column)?;
-        report.to_best_peer(cell).as_ref().and_then(Ratio::told)
+        let ratio = report.to_best_peer(report.at(lock, load, column)?)?;
+        Some(ratio.told()? + " ")
     };
-    if ours.iter().all(|lock| report.setting.threads.iter().all(|&column| told(lock, column).is_none())) {
+    let columns = by_count(report, &ours, |lock, column| told(lock, column).unwrap_or("- ".to_owned()));
+    if columns.iter().flat_map(|column| &column.cells).all(|cell| cell == "- ") {
         return String::new();
     }
     let title = "throughput relative to the best peer of the column (95 % interval over paired rounds)";
-    grid(&Columns::of(report, load), title, &ours, |lock, column| {
-        told(lock, column).unwrap_or_else(|| "-".to_owned()) + " "
-    })
+    format!("\n{title}\n{}", in_pieces(&corner(load), &ours, &columns))
 }
 
 /// What the words in a table mean.
@@ -335,11 +193,9 @@ pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) ->
     for cell in cells {
         let who = format!("{} with {} threads", cell.lock, cell.threads);
         let _ = match &cell.state {
-            State::Stalled => writeln!(
-                text,
-                "note: {} stalled with {} threads: not all had got the lock {drain_ms} ms after the stop",
-                cell.lock, cell.threads
-            ),
+            State::Stalled => {
+                writeln!(text, "note: {who}: stalled, not all had got the lock {drain_ms} ms after the stop")
+            }
             State::Broken { acquisitions, counter } => writeln!(
                 text,
                 "BROKEN: {who}: {acquisitions} acquisitions, but the protected counter says {counter}"

@@ -9,13 +9,10 @@ fn section<'a>(text: &'a str, name: &str) -> &'a str {
 
 #[test]
 fn the_best_is_marked_and_stands_first() {
-    let text = render(&full(), false);
+    let text = render(&full());
     let rows: Vec<&str> = section(&text, "short").lines().filter(|line| line.starts_with(' ')).collect();
     assert!(rows[1].starts_with(" a ") && rows[2].starts_with(" peer "), "{rows:?}");
     assert!(rows[1].contains("2.00 ±0%*") && rows[1].contains("8.00 ±0%*"), "{rows:?}");
-    let unbold = render(&full(), true).replace("\u{1b}[1m", "").replace("\u{1b}[0m", "");
-    assert_eq!(unbold, text, "bold changes no width");
-    assert!(!text.contains('\u{1b}') && render(&full(), true).contains("\u{1b}[1m2.00 ±0%*\u{1b}[0m"));
 }
 
 #[test]
@@ -43,7 +40,7 @@ fn locks_that_collapsed_are_one_line_and_have_no_row() {
     }
     report.cells.iter_mut().find(|cell| cell.lock == "a" && cell.threads == 4).expect("a cell").state =
         State::Stalled;
-    let text = render(&report, false);
+    let text = render(&report);
     let empty = section(&text, "empty");
     assert!(
         empty.contains("collapsed below a tenth of the best: a from 4 threads (stalled), b from 2 threads ("),
@@ -57,14 +54,14 @@ fn locks_that_collapsed_are_one_line_and_have_no_row() {
 #[test]
 fn ours_are_set_in_relation_to_the_best_peer_with_an_interval() {
     let mut report = full();
-    let text = render(&report, false);
+    let text = render(&report);
     let table = text.split("relative to the best peer").nth(1).expect("a table of ratios");
     let row = table.lines().find(|line| line.starts_with(" a ")).expect("a row");
     assert_eq!(row.matches("2.00 (2.00–2.00)").count(), 3, "{row}");
     for throughput in report.cells.iter_mut().filter_map(|cell| cell.throughput.as_mut()) {
         throughput.rounds.truncate(1);
     }
-    assert!(!render(&report, false).contains("relative"), "one round has no interval");
+    assert!(!render(&report).contains("relative"), "one round has no interval");
 }
 
 #[test]
@@ -72,17 +69,18 @@ fn a_hundred_columns_are_enough_however_many_thread_counts_there_are() {
     let mut report = full();
     report.locks[0].name = "pv-qspin-longest".into();
     report.setting.threads = (0..13).map(|power| 1 << power).collect();
-    let text = render(&report, false) + &render(&full_rw(), false);
+    let text = render(&report) + &render(&full_rw());
     let longest = text.lines().map(|line| line.chars().count()).max().unwrap_or(0);
     assert!(longest <= 100, "{text}");
-    let line = wrapped(&"word ".repeat(60));
+    let mut line = String::new();
+    wrap(&mut line, String::new(), &"word ".repeat(60));
     assert!(line.lines().all(|line| line.len() <= 100) && line.matches("word").count() == 60);
 }
 
 #[test]
 fn sections_of_readers_and_writers_tell_of_both_sides() {
     let mut report = full_rw();
-    let text = render(&report, false);
+    let text = render(&report);
     let half = section(&text, "short, 50 % reads");
     for quantity in QUANTITIES.iter().filter(|quantity| !quantity.title.contains("acquire latency")) {
         assert!(quantity.title.starts_with("worst") || half.contains(quantity.title), "{half}");
@@ -91,7 +89,7 @@ fn sections_of_readers_and_writers_tell_of_both_sides() {
     for cell in &mut report.cells {
         cell.writes = None;
     }
-    assert!(!render(&report, false).contains("writes, million/s"));
+    assert!(!render(&report).contains("writes, million/s"));
     report.setting.mixes = vec![Mix::Dedicated { writers: 1 }];
     assert!(report.loads().is_empty(), "no cell has that mix");
 }

@@ -1,12 +1,11 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
-use super::cell::{Calibration, CellOutcome, CellSpec, Ending, Pass, Profile, Sides, Waits};
+use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile, Waits};
 use super::contender::{Kind, Memory};
-use super::engine::{Engine, Observer};
+use super::engine::{self, Observer};
 use super::executor::{CellError, Executor};
 use super::mix::Mix;
 use super::plan::{Group, groups};
-use super::report::{LockInfo, Report, SCHEMA, Setting};
-use lab_kit::provenance::Provenance;
+use super::report::{LockInfo, Report, Setting};
 
 pub(crate) fn calibration() -> Calibration {
     Calibration { ns_per_step: 1.0, ticks_per_ns: 2.0, clock_read_ns: 10.0, clock_step_ns: 1.0 }
@@ -30,14 +29,12 @@ pub(crate) fn setting() -> Setting {
         name: name.into(),
         critical_ns,
         think_ns,
-        yields: false,
-        cpu_limit: None,
+        ..Profile::default()
     };
     Setting {
         cpus: vec![0, 1],
         threads: vec![1, 2, 4],
         profiles: vec![profile("empty", 0, 0), profile("short", 50, 200)],
-        mixes: Vec::new(),
         rounds: 3,
         time_ms: 10,
         latency_rounds: 1,
@@ -47,62 +44,43 @@ pub(crate) fn setting() -> Setting {
         uncontended_time_ms: 5,
         drain_ms: 100,
         seed: 42,
-        quick: false,
-        sort: String::new(),
+        ..Setting::default()
     }
 }
 
 /// A report with nothing measured yet.
 pub(crate) fn report(locks: &[&str]) -> Report {
-    Report {
-        schema: SCHEMA,
-        complete: false,
-        provenance: Provenance::collect(42),
-        setting: setting(),
-        calibration: calibration(),
-        locks: locks.iter().map(|name| lock(name)).collect(),
-        overhead: Vec::new(),
-        uncontended: Vec::new(),
-        cells: Vec::new(),
-        warnings: Vec::new(),
-        summary: Vec::new(),
-    }
+    Report::new(setting(), calibration(), locks.iter().map(|name| lock(name)).collect())
 }
 
-/// A cell that went well: every thread got `per_thread` acquisitions in a millisecond.
+/// A cell that went well: every thread got `per_thread` acquisitions in a millisecond. Of ten operations on a
+/// reader-writer lock one is a write.
 pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
-    CellOutcome {
-        ending: Ending::Sound,
-        elapsed_ns: 1_000_000,
-        acquisitions: vec![per_thread; spec.threads],
-        cpu_ns: 2_000_000,
-        voluntary_switches: 10,
-        involuntary_switches: 20,
+    let accesses = |each: u64, buckets: &[(u64, u64)], worst_ns| Accesses {
+        counts: vec![each; spec.threads],
         waits: (spec.pass == Pass::Latency).then(|| Waits {
-            buckets: vec![(100, 9_000), (10_000, 1_000)],
-            worst_ns: 50_000,
+            buckets: buckets.to_vec(),
+            worst_ns,
             unfinished_ns: 0,
         }),
-        events: Vec::new(),
-        sides: spec.mix.map(|_| sides(spec, per_thread)),
-    }
-}
-
-/// Of ten operations of each thread one is a write.
-fn sides(spec: &CellSpec, per_thread: u64) -> Sides {
-    let waits = |ns, count| {
-        (spec.pass == Pass::Latency).then(|| Waits {
-            buckets: vec![(ns, count)],
-            worst_ns: 2 * ns,
-            unfinished_ns: 0,
-        })
     };
     let writes = per_thread / 10;
     let all = |each| each * spec.threads as u64;
-    Sides {
-        writes: vec![writes; spec.threads],
-        read_waits: waits(100, all(per_thread - writes)),
-        write_waits: waits(1000, all(writes)),
+    let (reads, writes) = match spec.mix {
+        None => (Accesses::default(), accesses(per_thread, &[(100, 9_000), (10_000, 1_000)], 50_000)),
+        Some(_) => (
+            accesses(per_thread - writes, &[(100, all(per_thread - writes))], 200),
+            accesses(writes, &[(1000, all(writes))], 2000),
+        ),
+    };
+    CellOutcome {
+        elapsed_ns: 1_000_000,
+        cpu_ns: 2_000_000,
+        voluntary_switches: 10,
+        involuntary_switches: 20,
+        reads,
+        writes,
+        ..CellOutcome::default()
     }
 }
 
@@ -119,51 +97,28 @@ pub(crate) fn full_rw() -> Report {
 }
 
 fn run(mut report: Report) -> Report {
-    let groups = groups(&report.setting, &report.locks, calibration(), false);
+    let groups = groups(&report, false);
     let answer = |spec: &CellSpec| Ok(outcome(spec, if spec.lock == "a" { 2_000 } else { 1_000 }));
-    let (mut executor, mut observer) = (MockExecutor::new(answer), MockObserver::default());
-    Engine::new(&mut executor, &mut observer).run(&groups, &mut report);
+    engine::run(&mut { answer }, &mut Nobody, &groups, &mut report);
     report
 }
 
-/// Answers with a function, and remembers what it was asked.
-pub(crate) struct MockExecutor<F> {
-    pub asked: Vec<CellSpec>,
-    pub answer: F,
-}
-
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> MockExecutor<F> {
-    pub(crate) fn new(answer: F) -> Self {
-        Self { asked: Vec::new(), answer }
-    }
-}
-
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for MockExecutor<F> {
+/// A machine that answers with a function.
+impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for F {
     fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
-        self.asked.push(spec.clone());
-        (self.answer)(spec)
+        self(spec)
     }
 }
 
-/// Counts what it is told; asks to stop before the given step.
-#[derive(Default)]
-pub(crate) struct MockObserver {
-    pub steps: usize,
-    /// Cells in the report at the end of each group.
-    pub groups: Vec<usize>,
-    pub stop_at: Option<usize>,
-}
+/// Sees nothing and never asks to stop.
+struct Nobody;
 
-impl Observer for MockObserver {
-    fn step(&mut self, _spec: &CellSpec) {
-        self.steps += 1;
-    }
+impl Observer for Nobody {
+    fn step(&mut self, _spec: &CellSpec) {}
 
-    fn group_done(&mut self, _group: &Group, report: &mut Report) {
-        self.groups.push(report.cells.len());
-    }
+    fn group_done(&mut self, _group: &Group, _report: &mut Report) {}
 
     fn stop_requested(&self) -> bool {
-        self.stop_at.is_some_and(|stop_at| self.steps >= stop_at)
+        false
     }
 }

@@ -3,9 +3,9 @@
 use super::contender::Kind;
 use super::costs::costs;
 use super::mix::Load;
+use super::quantity::fairness;
 use super::report::{Cell, LockInfo, Report, State};
-use super::rows::Rows;
-use super::table::fairness;
+use super::table::Rows;
 use super::warnings::Warning;
 use lab_kit::export::grid::WIDTH;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};
@@ -23,31 +23,28 @@ struct Candidate<'a> {
 
 /// All lines, the first of which says what the rest rests on.
 pub(crate) fn lines(report: &Report) -> Vec<String> {
-    let wrong = wrong(report);
     let mut lines = vec![sure(report)];
-    if !wrong.is_empty() {
-        lines.push(fitted("broken", wrong));
-    }
+    let mut tell = |label, items: Vec<String>| {
+        lines.extend((!items.is_empty()).then(|| fitted(label, items)));
+    };
+    tell("broken", wrong(report));
     let contended = contended(report);
-    let candidates = candidates(report, &contended);
-    if let Some(best) = candidates.first() {
-        lines.push(take(report, best, &candidates, contended.len()));
-        lines.extend(compared(best, &candidates, "ahead", "throughput", Candidate::rates));
-        lines.extend(weakest(report, best));
-        lines.extend(compared(best, &candidates, "costs", "CPU time of an acquisition", Candidate::cpu));
-        lines.push(memory_and_fairness(best, &candidates));
-        lines.extend(longest(report, best, &candidates));
-        lines.extend(alone(report, best.info));
+    let all = candidates(report, &contended);
+    if let Some(best) = all.first() {
+        tell("take", take(report, best, &all, contended.len()));
+        tell("ahead", compared(best, &all, "throughput", Cell::rates));
+        tell("weakest", weakest(report, best).into_iter().collect());
+        tell("costs", compared(best, &all, "CPU time of an acquisition", |cell| &cell.cpu_rounds));
+        tell("shares", shares(best, &all));
+        tell("waits", waits(report, best, &all).unwrap_or_default());
+        tell("alone", alone(report, best.info));
     } else {
         if !contended.is_empty() {
-            lines.push(fitted("take", vec!["not decided: no lock held under all loads".to_owned()]));
+            tell("take", vec!["not decided: no lock held under all loads".to_owned()]);
         }
-        lines.extend(cheapest(report).and_then(|lock| alone(report, lock)));
+        tell("alone", cheapest(report).map(|lock| alone(report, lock)).unwrap_or_default());
     }
-    let collapsed = collapsed(report);
-    if !collapsed.is_empty() {
-        lines.push(fitted("lost", collapsed));
-    }
+    tell("lost", lost(report));
     lines
 }
 
@@ -71,43 +68,31 @@ fn fitted(label: &str, items: Vec<String>) -> String {
 /// How much it rests on: rounds, noise, and what speaks against it.
 fn sure(report: &Report) -> String {
     let setting = &report.setting;
-    let spreads: Vec<f64> = report
-        .cells
-        .iter()
-        .filter(|cell| cell.state == State::Measured)
-        .filter_map(|cell| cell.throughput.as_ref().map(lab_kit::stats::Summary::spread))
-        .collect();
+    let sound = report.cells.iter().filter(|cell| cell.state == State::Measured);
+    let spreads: Vec<f64> = sound.filter_map(|cell| Some(cell.throughput.as_ref()?.spread())).collect();
+    let noise = format!("half of the cells within ±{}", percent(median(&spreads)));
     let mut items = vec![format!("{} rounds of {} ms", setting.rounds, setting.time_ms)];
-    if !spreads.is_empty() {
-        items.push(format!("half of the cells within ±{}", percent(median(&spreads))));
-    }
-    if setting.quick {
-        items.push("a quick one".to_owned());
-    }
-    if !report.complete {
-        items.push("unfinished".to_owned());
-    }
-    items.extend(report.warnings.iter().filter_map(|warning| match warning {
-        Warning::DebugBuild => Some("a debug build: worthless".to_owned()),
-        Warning::OneCpu => Some("one CPU".to_owned()),
-        Warning::BusyBefore { .. } | Warning::BusyDuring { .. } => Some("other programs ran".to_owned()),
-        Warning::Stolen { .. } => Some("the hypervisor took CPU time".to_owned()),
+    items.extend((!spreads.is_empty()).then_some(noise));
+    items.extend(setting.quick.then(|| "a quick one".to_owned()));
+    items.extend((!report.complete).then(|| "unfinished".to_owned()));
+    let doubts = report.warnings.iter().filter_map(|warning| match warning {
+        Warning::DebugBuild => Some("a debug build: worthless"),
+        Warning::OneCpu => Some("one CPU"),
+        Warning::BusyBefore { .. } | Warning::BusyDuring { .. } => Some("other programs ran"),
+        Warning::Stolen { .. } => Some("the hypervisor took CPU time"),
         _ => None,
-    }));
+    });
+    items.extend(doubts.map(str::to_owned));
     items.dedup();
-    let line = fitted("", items);
-    format!("verdict: {}", line.trim_start())
+    format!("verdict: {}", fitted("", items).trim_start())
 }
 
 /// The loads at which several threads want the lock.
 fn contended(report: &Report) -> Vec<(Load<'_>, usize)> {
-    let counts = |load: Load<'_>| {
-        let counts = report.setting.threads.iter().copied();
-        counts.filter(|&column| load.threads(column) > 1).collect::<Vec<_>>()
-    };
-    let loads = report.loads().into_iter();
-    let columns = loads.flat_map(|load| counts(load).into_iter().map(move |column| (load, column)));
-    columns.filter(|&(load, column)| !report.column(load, column).is_empty()).collect()
+    let columns = |load| report.setting.threads.iter().map(move |&column| (load, column));
+    let several =
+        |&(load, column): &(Load, usize)| load.threads(column) > 1 && !report.column(load, column).is_empty();
+    report.loads().into_iter().flat_map(columns).filter(several).collect()
 }
 
 /// The locks that held everywhere, the fastest in the geometric mean first.
@@ -132,14 +117,6 @@ fn candidates<'a>(report: &'a Report, contended: &[(Load<'a>, usize)]) -> Vec<Ca
 }
 
 impl Candidate<'_> {
-    fn rates(cell: &Cell) -> &[f64] {
-        cell.rates()
-    }
-
-    fn cpu(cell: &Cell) -> &[f64] {
-        &cell.cpu_rounds
-    }
-
     /// This lock beside another over all loads.
     fn beside(&self, other: &Self, value: fn(&Cell) -> &[f64]) -> Option<Ratio> {
         let pairs = self.cells.iter().zip(&other.cells).map(|(own, other)| (value(own), value(other)));
@@ -148,28 +125,21 @@ impl Candidate<'_> {
 }
 
 /// Which lock to take, or why that is not decided.
-fn take(report: &Report, best: &Candidate, all: &[Candidate], loads: usize) -> String {
+fn take(report: &Report, best: &Candidate, all: &[Candidate], loads: usize) -> Vec<String> {
     let name = &best.info.name;
     let over = format!("over {loads} contended loads");
     if report.setting.rounds < PAIRS_ENOUGH {
-        return fitted(
-            "take",
-            vec![format!("not decided: an answer needs {PAIRS_ENOUGH} rounds; {name} was ahead {over}")],
-        );
+        return vec![format!("not decided: an answer needs {PAIRS_ENOUGH} rounds; {name} was ahead {over}")];
     }
-    let clear =
-        |other: &&Candidate| best.beside(other, Candidate::rates).is_some_and(|ratio| ratio.is_clear());
-    let equal: Vec<&str> =
-        all[1..].iter().filter(|other| !clear(other)).map(|other| other.info.name.as_str()).collect();
-    if !equal.is_empty() {
-        let first = format!("no difference beyond the noise {over}: {name}");
-        let others = equal.into_iter().map(str::to_owned);
-        return fitted("take", core::iter::once(first).chain(others).collect());
-    }
-    if all.len() == 1 {
-        return fitted("take", vec![format!("{name}: the only one that holds {over}")]);
-    }
-    fitted("take", vec![format!("{name}: the fastest of {} locks that hold {over}", all.len())])
+    let clear = |other: &&Candidate| best.beside(other, Cell::rates).is_some_and(|ratio| ratio.is_clear());
+    let equal: Vec<String> =
+        all[1..].iter().filter(|other| !clear(other)).map(|other| other.info.name.clone()).collect();
+    let first = match all.len() {
+        _ if !equal.is_empty() => format!("no difference beyond the noise {over}: {name}"),
+        1 => format!("{name}: the only one that holds {over}"),
+        count => format!("{name}: the fastest of {count} locks that hold {over}"),
+    };
+    core::iter::once(first).chain(equal).collect()
 }
 
 /// The locks to compare with: the fastest of ours if a peer is best, what people use today, other peers.
@@ -183,24 +153,20 @@ fn others<'a>(best: &Candidate, all: &'a [Candidate<'a>]) -> Vec<&'a Candidate<'
 }
 
 /// The best lock beside the peers, by throughput or by CPU time.
-fn compared(
-    best: &Candidate,
-    all: &[Candidate],
-    label: &str,
-    what: &str,
-    value: fn(&Cell) -> &[f64],
-) -> Option<String> {
+fn compared(best: &Candidate, all: &[Candidate], what: &str, value: fn(&Cell) -> &[f64]) -> Vec<String> {
     let told = |peer: &&Candidate| {
         let ratio = best.beside(peer, value)?.told()?;
         Some(format!("{ratio} of {}", peer.info.name))
     };
-    let mut items: Vec<String> = others(best, all).iter().filter_map(told).collect();
-    if items.is_empty() {
-        return None;
+    first_with(what, others(best, all).iter().filter_map(told).collect())
+}
+
+/// The first item says what the figures are.
+fn first_with(what: &str, mut items: Vec<String>) -> Vec<String> {
+    if let Some(first) = items.first_mut() {
+        first.insert_str(0, &format!("{what} "));
     }
-    // The first says what the figures are.
-    items[0] = format!("{what} {}", items[0]);
-    Some(fitted(label, items))
+    items
 }
 
 /// Where the best lock does worst beside a peer.
@@ -208,84 +174,60 @@ fn weakest(report: &Report, best: &Candidate) -> Option<String> {
     let ratio = |cell: &&&Cell| report.to_best_peer(cell).filter(|ratio| ratio.interval.is_some());
     let cells = best.cells.iter().filter_map(|cell| Some((ratio(&cell)?, cell)));
     let (ratio, cell) = cells.min_by(|a, b| a.0.ratio.total_cmp(&b.0.ratio))?;
-    let (load, column) = place(report, cell)?;
-    let peer = &report.best_peer(load, column)?.lock;
-    (*peer != best.info.name).then(|| {
-        fitted("weakest", vec![format!("throughput {ratio} of {peer} at {}", load.with(cell.threads))])
-    })
+    let load = report.load(cell)?;
+    let peer = &report.best_peer(load, load.column(cell.threads))?.lock;
+    (*peer != best.info.name).then(|| format!("throughput {ratio} of {peer} at {}", load.with(cell.threads)))
 }
 
-/// The section and the column of a cell.
-fn place<'a>(report: &'a Report, cell: &Cell) -> Option<(Load<'a>, usize)> {
-    let profile = report.setting.profiles.iter().find(|profile| profile.name == cell.profile)?;
-    let load = Load { profile, mix: cell.mix };
-    Some((load, load.column(cell.threads)))
-}
-
-fn memory_and_fairness(best: &Candidate, all: &[Candidate]) -> String {
+/// How evenly it is shared, and what memory it takes.
+fn shares(best: &Candidate, all: &[Candidate]) -> Vec<String> {
     let range = |of: &Candidate| {
-        let values: Vec<f64> = of.cells.iter().filter_map(|cell| fairness(cell)).collect();
-        let (low, high) =
-            (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
-        Some(format!("{low:.2}–{high:.2}"))
+        let values = || of.cells.iter().filter_map(|cell| fairness(cell));
+        Some(format!("{:.2}–{:.2}", values().reduce(f64::min)?, values().reduce(f64::max)?))
     };
-    let others = others(best, all);
-    let told = range(best).map(|own| {
-        let other =
-            others.first().and_then(|other| Some(format!(" ({} {})", other.info.name, range(other)?)));
-        format!("slowest thread {own} of the fastest{}", other.unwrap_or_default())
-    });
-    let (info, memory) = (best.info, best.info.memory);
-    let mut items: Vec<String> = told.into_iter().collect();
-    items.push(format!("{} B a lock", info.bytes + memory.heap_per_lock));
+    let other = others(best, all).first().and_then(|of| Some(format!(" ({} {})", of.info.name, range(of)?)));
+    let told = |own| format!("slowest thread {own} of the fastest{}", other.unwrap_or_default());
+    let mut items: Vec<String> = range(best).map(told).into_iter().collect();
+    let memory = best.info.memory;
+    items.push(format!("{} B a lock", best.info.bytes + memory.heap_per_lock));
     let a_thread = memory.per_thread + memory.per_thread_and_class;
-    if a_thread > 0 {
-        items.push(format!("{a_thread} B a thread"));
-    }
-    fitted("shares", items)
+    items.extend((a_thread > 0).then(|| format!("{a_thread} B a thread")));
+    items
 }
 
 /// The longest waits seen.
-fn longest(report: &Report, best: &Candidate, all: &[Candidate]) -> Option<String> {
-    let of =
-        |lock: &Candidate| lock.cells.iter().filter_map(|cell| cell.latency.as_ref()?.worst_ns.into()).max();
-    let own: u64 = of(best)?;
-    let time = report.setting.latency_time_ms;
-    let mut items = vec![format!("longest {} in rounds of {time} ms", format_ns(own as f64))];
-    items.extend(
-        others(best, all)
-            .into_iter()
-            .filter_map(|peer| Some(format!("{} {}", peer.info.name, format_ns(of(peer)? as f64)))),
-    );
-    Some(fitted("waits", items))
+fn waits(report: &Report, best: &Candidate, all: &[Candidate]) -> Option<Vec<String>> {
+    let longest = |of: &Candidate| {
+        let waits = of.cells.iter().filter_map(|cell| Some(cell.latency.as_ref()?.worst_ns));
+        Some(format_ns(waits.max()? as f64))
+    };
+    let (own, time) = (longest(best)?, report.setting.latency_time_ms);
+    let peers = others(best, all).into_iter();
+    let peers = peers.filter_map(|peer| Some(format!("{} {}", peer.info.name, longest(peer)?)));
+    Some(core::iter::once(format!("longest {own} in rounds of {time} ms")).chain(peers).collect())
 }
 
 /// What one thread pays, beside what people use today.
-fn alone(report: &Report, lock: &LockInfo) -> Option<String> {
+fn alone(report: &Report, lock: &LockInfo) -> Vec<String> {
     let told = |(name, title): (&str, &str)| {
         let own = report.cost(&lock.name, name)?;
-        let peers = TODAY.iter().filter(|peer| **peer != lock.name);
-        let ratio = |peer: &str| {
+        let ratio = |peer: &&str| {
             let ratio = Ratio::of(&[(&own.rounds, &report.cost(peer, name)?.rounds)])?.told()?;
             Some(format!("{ratio} of {peer}"))
         };
-        let beside = peers.filter_map(|peer| ratio(peer)).take(if name == "ns" { 2 } else { 1 });
-        let beside: Vec<String> = beside.collect();
-        let what = title.trim_end_matches("ns").trim_end();
-        let what = if what.is_empty() { String::new() } else { format!("{what} ") };
+        let peers = TODAY.iter().filter(|peer| **peer != lock.name).filter_map(ratio);
+        let beside: Vec<String> = peers.take(if name == "ns" { 2 } else { 1 }).collect();
         let beside = if beside.is_empty() { String::new() } else { format!(": {}", beside.join(", ")) };
-        Some(format!("{what}{:.1} ns{beside}", own.median))
+        Some(format!("{}{:.1} ns{beside}", title.trim_end_matches("ns"), own.median))
     };
     let costs = costs(report).into_iter().filter(|(name, _)| *name != "after_ns");
-    let mut items: Vec<String> = costs.filter_map(told).collect();
-    items.first_mut()?.insert_str(0, &format!("{} ", lock.name));
-    Some(fitted("alone", items))
+    first_with(&lock.name, costs.filter_map(told).collect())
 }
 
 /// The lock that costs one thread the least, if nothing else was measured.
 fn cheapest(report: &Report) -> Option<&LockInfo> {
     let (name, _) = costs(report).first().copied()?;
-    let cost = |info: &LockInfo| report.cost(&info.name, name).map_or(f64::INFINITY, |cost| cost.median);
+    let cost = |info: &LockInfo| report.median_cost(&info.name, name);
     let locks = report.locks.iter().filter(|info| info.kind != Kind::Hidden);
     locks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
 }
@@ -293,7 +235,7 @@ fn cheapest(report: &Report) -> Option<&LockInfo> {
 /// What must not pass silently.
 fn wrong(report: &Report) -> Vec<String> {
     let told = |cell: &Cell| {
-        let (load, _) = place(report, cell)?;
+        let load = report.load(cell)?;
         let word = match &cell.state {
             State::Broken { .. } | State::Torn { .. } => "BROKEN",
             State::Failed { .. } => "failed",
@@ -305,7 +247,7 @@ fn wrong(report: &Report) -> Vec<String> {
 }
 
 /// Locks that collapsed or stalled, each where it first does.
-fn collapsed(report: &Report) -> Vec<String> {
+fn lost(report: &Report) -> Vec<String> {
     let mut seen: Vec<&str> = Vec::new();
     let mut items = Vec::new();
     for load in report.loads() {
@@ -316,10 +258,7 @@ fn collapsed(report: &Report) -> Vec<String> {
             }
         }
     }
-    if let Some(first) = items.first_mut() {
-        *first = format!("below a tenth of the best: {first}");
-    }
-    items
+    first_with("below a tenth of the best:", items)
 }
 
 #[cfg(test)]

@@ -1,5 +1,5 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
-use super::mix::named;
+use super::mix::{named, plural};
 use super::report::{Cell, Report, Side, State};
 use core::fmt;
 use lab_kit::stats::Summary;
@@ -10,31 +10,18 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "warning", rename_all = "kebab-case")]
 pub(crate) enum Warning {
-    /// The harness was compiled without optimisation.
     DebugBuild,
-    /// There is no second CPU to contend from.
     OneCpu,
-    /// A quota allows less CPU time than the CPUs would give.
     CpuQuota { cpus: usize, quota: usize },
-    /// Other programs were running before the start.
     BusyBefore { share: f64, runnable: usize },
-    /// Other programs ran during the measurement.
     BusyDuring { share: f64 },
-    /// The hypervisor gave CPU time to other machines.
     Stolen { share: f64 },
-    /// The clock frequency follows the load.
     Governor { governor: String },
-    /// The time stamp counter does not keep time by itself.
     UnstableClock,
-    /// Rounds of a cell differ by more than chance.
     Outliers { cells: usize, of: usize, example: String },
-    /// A percentile rests on too few waits.
     FewSamples { cells: usize, example: String, samples: u64 },
-    /// The longest wait may be as long as the window.
     CutOff { cells: usize, example: String },
-    /// Cells with a CPU limit could not be run.
     NoCpuLimit { reason: String },
-    /// A step outside the matrix failed.
     Failed { what: String, reason: String },
 }
 
@@ -43,73 +30,61 @@ const BUSY: f64 = 0.05;
 /// The hypervisor always takes a little.
 const STOLEN: f64 = 0.01;
 /// Ten waits beyond the 99.9th percentile.
-pub(crate) const ENOUGH_SAMPLES: u64 = 10_000;
+const ENOUGH_SAMPLES: u64 = 10_000;
 /// A wait that was cut off and is this part of the window says that the window was too short.
 const CUT_OFF: f64 = 0.5;
 
 impl fmt::Display for Warning {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::DebugBuild => write!(
-                f,
-                "this is a debug build, its figures mean nothing; build with 'cargo build --release'"
-            ),
-            Self::OneCpu => {
-                write!(
-                    f,
-                    "only one CPU may be used, so no two threads ever contend; give the run two or more"
-                )
+        let text = match self {
+            Self::DebugBuild => {
+                "this is a debug build, its figures mean nothing; build with 'cargo build --release'".to_owned()
             }
-            Self::CpuQuota { cpus, quota } => write!(
-                f,
+            Self::OneCpu => {
+                "only one CPU may be used, so no two threads ever contend; give the run two or more".to_owned()
+            }
+            Self::CpuQuota { cpus, quota } => format!(
                 "a quota allows the CPU time of {quota} of {cpus} CPUs, so threads are throttled; raise the quota, \
                  or keep to --cpus with {quota} of them"
             ),
-            Self::BusyBefore { share, runnable } => write!(
-                f,
+            Self::BusyBefore { share, runnable } => format!(
                 "other programs used {} of the CPUs before the start ({runnable} ready to run); stop them and run again",
                 percent(*share)
             ),
-            Self::BusyDuring { share } => write!(
-                f,
+            Self::BusyDuring { share } => format!(
                 "other programs took up to {} of the CPUs during a group; stop them and run again, or use more --rounds",
                 percent(*share)
             ),
-            Self::Stolen { share } => write!(
-                f,
+            Self::Stolen { share } => format!(
                 "the hypervisor withheld up to {} of the CPU time (steal) during a group; run on a less loaded host, or \
                  compare only within this run",
                 percent(*share)
             ),
-            Self::Governor { governor } => write!(
-                f,
+            Self::Governor { governor } => format!(
                 "the frequency governor is '{governor}', so clock rates follow the load; set it to 'performance'"
             ),
-            Self::UnstableClock => write!(
-                f,
+            Self::UnstableClock => {
                 "the time stamp counter changes its rate on this CPU; trust throughput, and latency only in its order \
-                 of magnitude"
-            ),
-            Self::Outliers { cells, of, example } => write!(
-                f,
+                 of magnitude".to_owned()
+            }
+            Self::Outliers { cells, of, example } => format!(
                 "{cells} of {of} cells have rounds far from their median, for example {example}; use more --rounds or a \
                  longer --time on a quieter machine"
             ),
-            Self::FewSamples { cells, example, samples } => write!(
-                f,
+            Self::FewSamples { cells, example, samples } => format!(
                 "p99.9 of {cells} cells rests on fewer than {ENOUGH_SAMPLES} waits, for example {samples} in {example}; use \
                  a longer --latency-time"
             ),
-            Self::CutOff { cells, example } => write!(
-                f,
+            Self::CutOff { cells, example } => format!(
                 "in {cells} cells a wait of at least half the window was cut off by its end, for example {example}; use a \
                  longer --latency-time to see how long it gets"
             ),
             Self::NoCpuLimit { reason } => {
-                write!(f, "no cell runs under a CPU limit: {reason}; run it where cgroups may be created")
+                format!("no cell runs under a CPU limit: {reason}; run it where cgroups may be created")
             }
-            Self::Failed { what, reason } => write!(f, "{what} failed: {reason}; run it alone to see more"),
-        }
+            Self::Failed { what, reason } => format!("{what} failed: {reason}; run it alone to see more"),
+        };
+        f.write_str(&text)
     }
 }
 
@@ -161,9 +136,8 @@ struct Doubtful {
 
 /// A cell; and its sides, since rare writes have few waits.
 fn doubtful(cell: &Cell) -> impl Iterator<Item = Doubtful> {
-    let plural = if cell.threads == 1 { "" } else { "s" };
-    let load = named(&cell.profile, cell.mix);
-    let name = format!("{} with {} thread{plural}, {load}", cell.lock, cell.threads);
+    let (threads, load) = (plural(cell.threads, "threads"), named(&cell.profile, cell.mix));
+    let name = format!("{} with {threads}, {load}", cell.lock);
     let whole = Doubtful {
         name: name.clone(),
         outlier: cell.throughput.as_ref().is_some_and(Summary::has_outlier),
@@ -179,28 +153,28 @@ fn doubtful(cell: &Cell) -> impl Iterator<Item = Doubtful> {
     core::iter::once(whole).chain(cell.sides().map(side))
 }
 
-/// Warnings about the figures themselves.
+/// Warnings about the figures themselves: of each kind one, with the first that gives it.
 pub(crate) fn about_cells(report: &Report) -> Vec<Warning> {
     let sound = report.cells.iter().filter(|cell| cell.state == State::Measured);
     let sound: Vec<Doubtful> = sound.flat_map(doubtful).collect();
-    let mut warnings = Vec::new();
-    let outliers: Vec<_> = sound.iter().filter(|cell| cell.outlier).collect();
-    if let Some(first) = outliers.first() {
-        let (cells, of) = (outliers.len(), report.cells.len());
-        warnings.push(Warning::Outliers { cells, of, example: first.name.clone() });
-    }
-    let samples = |cell: &Doubtful| cell.samples.unwrap_or(u64::MAX);
-    let few: Vec<_> = sound.iter().filter(|cell| samples(cell) < ENOUGH_SAMPLES).collect();
-    if let Some(first) = few.first() {
-        let (cells, samples) = (few.len(), samples(first));
-        warnings.push(Warning::FewSamples { cells, example: first.name.clone(), samples });
-    }
+    let found = |doubt: &dyn Fn(&Doubtful) -> bool| {
+        let mut cells = sound.iter().filter(|cell| doubt(cell));
+        let first = cells.next()?;
+        Some((1 + cells.count(), first.name.clone(), first.samples.unwrap_or(u64::MAX)))
+    };
+    let of = report.cells.len();
     let limit = report.setting.latency_time_ms as f64 * 1e6 * CUT_OFF;
-    let cut: Vec<_> = sound.iter().filter(|cell| cell.unfinished_ns as f64 > limit).collect();
-    if let Some(first) = cut.first() {
-        warnings.push(Warning::CutOff { cells: cut.len(), example: first.name.clone() });
-    }
-    warnings
+    let outliers = found(&|cell| cell.outlier);
+    let few = found(&|cell| cell.samples.is_some_and(|samples| samples < ENOUGH_SAMPLES));
+    let cut = found(&|cell| cell.unfinished_ns as f64 > limit);
+    [
+        outliers.map(|(cells, example, _)| Warning::Outliers { cells, of, example }),
+        few.map(|(cells, example, samples)| Warning::FewSamples { cells, example, samples }),
+        cut.map(|(cells, example, _)| Warning::CutOff { cells, example }),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
 }
 
 #[cfg(test)]

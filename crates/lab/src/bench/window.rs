@@ -1,10 +1,9 @@
-//! The measured window of a worker, which those of all benchmarks share: warm-up, the two readings of all
-//! counts, drain, usage, and how waits are recorded.
-use super::cell::{Calibration, CellOutcome, Waits};
-use super::clock;
-use super::usage::context_switches;
+//! The measured window of a worker: warm-up, the two readings of all counts, drain, usage, and how waits are
+//! recorded.
+use super::cell::{Accesses, Calibration, CellOutcome, Waits};
+use super::machine::context_switches;
+use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::Relaxed;
-use core::sync::atomic::{AtomicU32, AtomicU64};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use hdrhistogram::Histogram;
@@ -36,15 +35,7 @@ pub(crate) struct Course {
     barrier: Barrier,
 }
 
-/// What lies between the two ends of a window.
-pub(crate) struct Window<T> {
-    pub first: T,
-    pub last: T,
-    pub used: Used,
-}
-
 impl Course {
-    /// A course for so many threads.
     pub(crate) fn new(threads: usize) -> Self {
         Self { phase: CachePadded::new(AtomicU32::new(WARMING)), barrier: Barrier::new(threads + 1) }
     }
@@ -59,9 +50,9 @@ impl Course {
         self.phase.load(Relaxed)
     }
 
-    /// Lets the threads run, and reads `counts` at both ends of the window. They have been told to stop
-    /// afterwards.
-    pub(crate) fn run<T>(&self, time: Duration, counts: impl Fn() -> T) -> Window<T> {
+    /// Lets the threads run, and reads `counts` at both ends of the window: the two, and what was used in
+    /// between. The threads have been told to stop afterwards.
+    pub(crate) fn run<T>(&self, time: Duration, counts: impl Fn() -> T) -> (T, T, CellOutcome) {
         self.barrier.wait();
         std::thread::sleep(WARM_UP.min(time / 5));
         let (first, usage) = (counts(), Usage::now());
@@ -69,7 +60,7 @@ impl Course {
         std::thread::sleep(time);
         let (last, last_usage) = (counts(), Usage::now());
         self.phase.store(STOPPED, Relaxed);
-        Window { first, last, used: last_usage.since(&usage) }
+        (first, last, last_usage.since(&usage))
     }
 }
 
@@ -81,50 +72,26 @@ struct Usage {
     involuntary: u64,
 }
 
-/// What it used within a window.
-pub(crate) struct Used {
-    elapsed_ns: u64,
-    cpu_ns: u64,
-    voluntary: u64,
-    involuntary: u64,
-}
-
 impl Usage {
     fn now() -> Self {
         let cpu = clock_gettime(ClockId::ProcessCPUTime);
+        let cpu = Duration::new(cpu.tv_sec as u64, cpu.tv_nsec as u32);
         let (voluntary, involuntary) = context_switches();
-        Self {
-            at: Instant::now(),
-            cpu: Duration::new(cpu.tv_sec as u64, cpu.tv_nsec as u32),
-            voluntary,
-            involuntary,
-        }
+        Self { at: Instant::now(), cpu, voluntary, involuntary }
     }
 
-    fn since(&self, first: &Self) -> Used {
-        Used {
+    /// An outcome that tells what was used since then, and nothing else.
+    fn since(&self, first: &Self) -> CellOutcome {
+        CellOutcome {
             elapsed_ns: (self.at - first.at).as_nanos() as u64,
             cpu_ns: self.cpu.saturating_sub(first.cpu).as_nanos() as u64,
-            voluntary: self.voluntary - first.voluntary,
-            involuntary: self.involuntary - first.involuntary,
+            voluntary_switches: self.voluntary - first.voluntary,
+            involuntary_switches: self.involuntary - first.involuntary,
+            ..CellOutcome::default()
         }
     }
 }
 
-impl Used {
-    /// Fills the fields of an outcome that tell it.
-    pub(crate) fn into(self, outcome: CellOutcome) -> CellOutcome {
-        CellOutcome {
-            elapsed_ns: self.elapsed_ns,
-            cpu_ns: self.cpu_ns,
-            voluntary_switches: self.voluntary,
-            involuntary_switches: self.involuntary,
-            ..outcome
-        }
-    }
-}
-
-/// Starts thread `index` of `threads`.
 pub(crate) fn start_thread(index: usize, threads: usize, body: impl FnOnce() + Send + 'static) {
     if let Err(error) = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(body) {
         // The barrier can no longer be reached; the parent reads this line.
@@ -151,7 +118,7 @@ pub(crate) fn drain<E>(ends: &Receiver<E>, threads: usize, drain_ms: u64, mut ea
 
 /// One operation over and over, and nothing else, on one CPU: how often, and what that used. Only the loop of
 /// a batch is compiled for each operation.
-pub(crate) fn alone(time: Duration, mut operation: impl FnMut()) -> (u64, Used) {
+pub(crate) fn alone(time: Duration, mut operation: impl FnMut()) -> CellOutcome {
     batches(time, &mut || {
         for _ in 0..BATCH {
             operation();
@@ -159,7 +126,7 @@ pub(crate) fn alone(time: Duration, mut operation: impl FnMut()) -> (u64, Used) 
     })
 }
 
-fn batches(time: Duration, batch: &mut dyn FnMut()) -> (u64, Used) {
+fn batches(time: Duration, batch: &mut dyn FnMut()) -> CellOutcome {
     // A second thread, asleep: glibc leaves the atomic instructions out of its mutex while a process has only
     // one, which would flatter it (2.8 ns instead of 10) by a case in which nobody needs a lock.
     let (_keep, asleep) = channel::<()>();
@@ -174,19 +141,13 @@ fn batches(time: Duration, batch: &mut dyn FnMut()) -> (u64, Used) {
         batch();
         count += u64::from(BATCH);
     }
-    (count, Usage::now().since(&usage))
+    let outcome = Usage::now().since(&usage);
+    CellOutcome { writes: Accesses { counts: vec![count], waits: None }, ..outcome }
 }
 
 /// Where waits are recorded, in ticks.
 pub(crate) fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_max(LONGEST_WAIT_TICKS, DIGITS).expect("constant bounds are valid")
-}
-
-/// The longest wait in progress, in ticks, of those that began at the times given; zero is none.
-pub(crate) fn longest_wait<'a>(since: impl Iterator<Item = &'a AtomicU64>) -> u64 {
-    let now = clock::ticks();
-    let since = since.map(|since| since.load(Relaxed)).filter(|&since| since != 0);
-    since.map(|since| now.saturating_sub(since)).max().unwrap_or(0)
 }
 
 /// The waits recorded, and the longest that was still in progress, in nanoseconds.
@@ -200,9 +161,4 @@ pub(crate) fn waits(recorded: &Histogram<u64>, unfinished: u64, calibration: &Ca
         worst_ns: ns(recorded.max().max(unfinished)),
         unfinished_ns: ns(unfinished),
     }
-}
-
-/// How many came in between two readings of each thread's count.
-pub(crate) fn gained(first: &[u64], last: &[u64]) -> Vec<u64> {
-    last.iter().zip(first).map(|(last, first)| last - first).collect()
 }

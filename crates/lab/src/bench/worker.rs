@@ -12,12 +12,20 @@
 //!
 //! Threads meet at a barrier, run a short warm-up, and publish their counts on cache lines of their own. The
 //! window lies between two readings of all counts, so neither thread start nor drain is in the rates.
-use super::cell::{CellOutcome, CellSpec, Ending, Pass};
+//!
+//! # The check
+//!
+//! A mutex protects a counter, which is read before the work of a section and written after it. A
+//! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
+//! a reader looks at the one before its work and at the other after it. If a writer was in meanwhile the
+//! reader saw two different numbers; if two writers were, the counters miss some of their work at the end.
+use super::cell::{Accesses, CellOutcome, CellSpec, Pass, State};
 use super::clock;
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
-use super::window::{Course, MEASURING, STOPPED, Used};
-use super::window::{alone, drain, gained, longest_wait, new_histogram, start_thread, waits};
+use super::mix::Mix;
+use super::window::{Course, MEASURING, STOPPED};
+use super::window::{alone, drain, new_histogram, start_thread, waits};
 use super::work::{Random, Steps};
 use core::hint::black_box;
 use core::sync::atomic::AtomicU64;
@@ -29,39 +37,85 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
-/// What a thread shows while it runs.
+/// Index of a side in pairs of what both have. Of a mutex all is writes.
+const READ: usize = 0;
+const WRITE: usize = 1;
+
+/// What a thread shows while it runs, by side.
 #[derive(Default)]
 struct Slot {
-    acquisitions: AtomicU64,
+    acquisitions: [AtomicU64; 2],
     /// When the wait in progress began, or zero; written in latency passes only.
-    waiting_since: AtomicU64,
+    waiting_since: [AtomicU64; 2],
 }
 
 /// What the threads of a cell share beside the lock, which lies alone on its lines: what is measured is the
 /// hand-over of the lock, not of its neighbours.
 struct Shared {
-    /// Protected by the lock. Loaded and stored separately and without ordering, which costs what a plain
-    /// counter costs, loses updates when exclusion fails, and is still defined behaviour then.
-    counter: CachePadded<AtomicU64>,
+    /// Protected by the lock; a mutex has the first only. Loaded and stored separately and without ordering,
+    /// which costs what plain counters cost, loses updates when exclusion fails, and is still defined
+    /// behaviour then.
+    pair: CachePadded<[AtomicU64; 2]>,
     slots: Box<[CachePadded<Slot>]>,
     course: Course,
 }
 
-/// One acquisition with the critical section of the cell; returns when it was granted, in ticks.
-#[inline]
-fn acquire<const TIMED: bool>(
-    lock: &impl Contender,
-    counter: &AtomicU64,
+/// One thread's part in a cell. Loops take it apart, so that all of it is in registers.
+struct Part {
+    index: usize,
     steps: Steps,
-    state: &mut u64,
-) -> u64 {
-    lock.with(|| {
-        let granted = if TIMED { clock::ticks() } else { 0 };
-        let before = counter.load(Relaxed);
-        *state = steps.section(*state);
-        counter.store(before + 1, Relaxed);
-        granted
-    })
+    random: Random,
+    /// A draw below this is a read.
+    reads_below: u64,
+}
+
+/// What a thread did.
+#[derive(Default)]
+struct ThreadEnd {
+    acquisitions: [u64; 2],
+    /// Reads that saw two different numbers.
+    torn: u64,
+    /// By side; none but in a latency pass.
+    waits: Vec<Histogram<u64>>,
+}
+
+/// A lock, and whether it is a reader-writer lock: what is left of `RW` in the loops is what its kind needs.
+struct Lock<C, const RW: bool>(CachePadded<C>);
+
+impl<C: Contender, const RW: bool> Lock<C, RW> {
+    /// One acquisition with the section of the cell: when it was granted, in ticks, and whether it saw a
+    /// write half done.
+    #[inline]
+    fn acquire<const TIMED: bool>(
+        &self,
+        side: usize,
+        pair: &[AtomicU64; 2],
+        steps: Steps,
+        state: &mut u64,
+    ) -> (u64, bool) {
+        let now = || if TIMED { clock::ticks() } else { 0 };
+        if RW && side == READ {
+            return self.0.read(|| {
+                let granted = now();
+                let before = pair[0].load(Relaxed);
+                *state = steps.section(*state);
+                (granted, pair[1].load(Relaxed) != before)
+            });
+        }
+        self.0.write(|| {
+            let granted = now();
+            if RW {
+                pair[0].store(pair[0].load(Relaxed) + 1, Relaxed);
+                *state = steps.section(*state);
+                pair[1].store(pair[1].load(Relaxed) + 1, Relaxed);
+            } else {
+                let before = pair[0].load(Relaxed);
+                *state = steps.section(*state);
+                pair[0].store(before + 1, Relaxed);
+            }
+            (granted, false)
+        })
+    }
 }
 
 /// What is compiled for each lock. All else is compiled once.
@@ -69,77 +123,114 @@ trait Loops: Send + Sync {
     /// See [`Contender::settle`].
     fn settle(&self);
     /// A thread of a throughput pass.
-    fn run_untimed(&self, shared: &Shared, index: usize, steps: Steps, random: Random) -> ThreadEnd;
+    fn run_untimed(&self, shared: &Shared, part: Part) -> ThreadEnd;
     /// A thread of a latency pass.
-    fn run_timed(&self, shared: &Shared, index: usize, steps: Steps, random: Random) -> ThreadEnd;
-    /// One acquisition with this section.
+    fn run_timed(&self, shared: &Shared, part: Part) -> ThreadEnd;
+    /// One write lock with this section.
     fn hold(&self, section: &mut dyn FnMut());
-    /// Acquisitions of one thread with nothing in them.
-    fn alone(&self, time: Duration) -> (u64, Used);
+    /// Reads, or else writes, of one thread with nothing in them.
+    fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
 }
 
-impl<C: Contender> Loops for CachePadded<C> {
+impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
     fn settle(&self) {
-        C::settle(self);
+        self.0.settle();
     }
 
-    fn run_untimed(&self, shared: &Shared, index: usize, steps: Steps, mut random: Random) -> ThreadEnd {
+    fn run_untimed(&self, shared: &Shared, part: Part) -> ThreadEnd {
+        let Part { index, steps, mut random, reads_below } = part;
         let slot = &shared.slots[index];
-        let (mut acquisitions, mut state) = (0, random.next());
+        let (mut end, mut state) = (ThreadEnd::default(), random.next());
         shared.course.meet();
         while shared.course.phase() != STOPPED {
-            acquire::<false>(&**self, &shared.counter, steps, &mut state);
-            acquisitions += 1;
-            slot.acquisitions.store(acquisitions, Relaxed);
+            let side = draw::<RW>(&mut random, reads_below);
+            let (_, torn) = self.acquire::<false>(side, &shared.pair, steps, &mut state);
+            end.torn += u64::from(torn);
+            end.acquisitions[side] += 1;
+            slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
             state = steps.think(&mut random, state);
         }
         black_box(state);
-        ThreadEnd { acquisitions, waits: None }
+        end
     }
 
-    fn run_timed(&self, shared: &Shared, index: usize, steps: Steps, mut random: Random) -> ThreadEnd {
+    fn run_timed(&self, shared: &Shared, part: Part) -> ThreadEnd {
+        let Part { index, steps, mut random, reads_below } = part;
         let slot = &shared.slots[index];
-        let (mut acquisitions, mut state) = (0, random.next());
-        let mut waits = new_histogram();
+        let (mut end, mut state) = (ThreadEnd::default(), random.next());
+        let mut waits = vec![new_histogram(), new_histogram()];
         shared.course.meet();
         loop {
+            let side = draw::<RW>(&mut random, reads_below);
             let asked = clock::ticks();
-            slot.waiting_since.store(asked, Relaxed);
-            let granted = acquire::<true>(&**self, &shared.counter, steps, &mut state);
-            slot.waiting_since.store(0, Relaxed);
-            acquisitions += 1;
-            slot.acquisitions.store(acquisitions, Relaxed);
+            slot.waiting_since[side].store(asked, Relaxed);
+            let (granted, torn) = self.acquire::<true>(side, &shared.pair, steps, &mut state);
+            slot.waiting_since[side].store(0, Relaxed);
+            end.torn += u64::from(torn);
+            end.acquisitions[side] += 1;
+            slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
             match shared.course.phase() {
                 // This wait was under way at the stop, where it was seen and counted; it ended in the
                 // drain, where fewer and fewer threads compete.
                 STOPPED => break,
-                MEASURING => waits.saturating_record(granted.saturating_sub(asked)),
+                MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
                 _ => {}
             }
             state = steps.think(&mut random, state);
         }
         black_box(state);
-        ThreadEnd { acquisitions, waits: Some(waits) }
+        ThreadEnd { waits, ..end }
     }
 
     fn hold(&self, section: &mut dyn FnMut()) {
-        self.with(section);
+        self.0.write(section);
     }
 
-    fn alone(&self, time: Duration) -> (u64, Used) {
-        alone(time, || self.with(|| black_box(())))
+    fn alone(&self, time: Duration, reads: bool) -> CellOutcome {
+        if RW && reads {
+            alone(time, || self.0.read(|| black_box(())))
+        } else {
+            alone(time, || self.0.write(|| black_box(())))
+        }
     }
 }
 
 impl Shared {
-    fn counts(&self) -> Vec<u64> {
-        self.slots.iter().map(|slot| slot.acquisitions.load(Relaxed)).collect()
+    /// What each thread has done so far, by side.
+    fn counts(&self) -> [Vec<u64>; 2] {
+        [READ, WRITE]
+            .map(|side| self.slots.iter().map(|slot| slot.acquisitions[side].load(Relaxed)).collect())
+    }
+
+    /// The longest wait of a side that is in progress, in ticks; zero if there is none.
+    fn longest_wait(&self, side: usize) -> u64 {
+        let now = clock::ticks();
+        let since = self.slots.iter().map(|slot| slot.waiting_since[side].load(Relaxed));
+        since.filter(|&since| since != 0).map(|since| now.saturating_sub(since)).max().unwrap_or(0)
     }
 }
 
-struct ThreadEnd {
-    acquisitions: u64,
-    waits: Option<Histogram<u64>>,
+/// Which side is next. Threads of a mutex draw nothing.
+#[inline]
+fn draw<const RW: bool>(random: &mut Random, reads_below: u64) -> usize {
+    if RW { usize::from(random.next() >> 32 >= reads_below) } else { WRITE }
+}
+
+impl ThreadEnd {
+    /// Adds what another thread did.
+    fn add(&mut self, other: Self) {
+        for side in [READ, WRITE] {
+            self.acquisitions[side] += other.acquisitions[side];
+        }
+        self.torn += other.torn;
+        if self.waits.is_empty() {
+            self.waits = other.waits;
+        } else {
+            for (all, waits) in self.waits.iter_mut().zip(other.waits) {
+                all.add(waits).expect("all histograms have the same bounds");
+            }
+        }
+    }
 }
 
 /// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
@@ -170,111 +261,94 @@ fn contend(lock: &dyn Loops) {
 
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
-pub(crate) fn run<C: Contender>(spec: &CellSpec) -> CellOutcome {
-    run_with(spec, &(Arc::new(CachePadded::new(C::new())) as Arc<dyn Loops>), C::events)
+pub(crate) fn run<C: Contender, const RW: bool>(cell: &CellSpec) -> CellOutcome {
+    run_with(cell, &(Arc::new(Lock::<C, RW>(CachePadded::new(C::new()))) as Arc<dyn Loops>))
 }
 
-fn run_with(spec: &CellSpec, lock: &Arc<dyn Loops>, events: fn() -> Vec<(&'static str, u64)>) -> CellOutcome {
+fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
+    let mix = cell.mix.unwrap_or(Mix::WRITES);
     let shared = Arc::new(Shared {
-        counter: CachePadded::default(),
-        slots: (0..spec.threads).map(|_| CachePadded::default()).collect(),
-        course: Course::new(spec.threads),
+        pair: CachePadded::default(),
+        slots: (0..cell.threads).map(|_| CachePadded::default()).collect(),
+        course: Course::new(cell.threads),
     });
     lock.settle();
-    let time = Duration::from_millis(spec.time_ms);
-    if matches!(spec.pass, Pass::Uncontended | Pass::AfterContention) {
-        if spec.pass == Pass::AfterContention {
+    let time = Duration::from_millis(cell.time_ms);
+    if matches!(cell.pass, Pass::Uncontended | Pass::AfterContention) {
+        if cell.pass == Pass::AfterContention {
             contend(&**lock);
             // As the executor does for the other pass; not before, or no two threads would run at the same
             // time.
             let _ = pin_to_one_cpu();
         }
-        let (acquisitions, used) = lock.alone(time);
-        return used.into(CellOutcome { acquisitions: vec![acquisitions], ..CellOutcome::nothing() });
+        return lock.alone(time, mix.sides().0);
     }
 
     let (sender, ends) = channel();
-    for index in 0..spec.threads {
+    for index in 0..cell.threads {
+        let part = Part {
+            index,
+            steps: cell.calibration.steps(&cell.profile),
+            random: Random::new(cell.seed, index as u64),
+            reads_below: mix.reads_below(index, cell.threads),
+        };
         let (lock, shared, sender) = (Arc::clone(lock), Arc::clone(&shared), sender.clone());
-        let steps = spec.calibration.steps(&spec.profile);
-        let random = Random::new(spec.seed, index as u64);
-        let timed = spec.pass == Pass::Latency;
-        start_thread(index, spec.threads, move || {
-            let end = if timed {
-                lock.run_timed(&shared, index, steps, random)
-            } else {
-                lock.run_untimed(&shared, index, steps, random)
-            };
+        let timed = cell.pass == Pass::Latency;
+        start_thread(index, cell.threads, move || {
+            let end = if timed { lock.run_timed(&shared, part) } else { lock.run_untimed(&shared, part) };
             // The receiver is gone only when the cell has been given up.
             let _ = sender.send(end);
         });
     }
     drop(sender);
 
-    let window = shared.course.run(time, || shared.counts());
-    let unfinished = longest_wait(shared.slots.iter().map(|slot| &slot.waiting_since));
-    let (mut acquisitions, mut histogram) = (0, new_histogram());
-    let finished = drain(&ends, spec.threads, spec.drain_ms, |end: ThreadEnd| {
-        acquisitions += end.acquisitions;
-        if let Some(recorded) = end.waits {
-            histogram.add(recorded).expect("all histograms have the same bounds");
-        }
-    });
-    let counter = shared.counter.load(Relaxed);
-    let ending = if finished < spec.threads {
-        Ending::Stalled { finished }
-    } else if counter != acquisitions {
-        Ending::Broken { acquisitions, counter }
-    } else {
-        Ending::Sound
-    };
-    window.used.into(CellOutcome {
-        ending,
-        // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
-        acquisitions: match spec.pass {
-            Pass::Events => shared.counts(),
-            _ => gained(&window.first, &window.last),
+    let (first, last, used) = shared.course.run(time, || shared.counts());
+    let unfinished = [READ, WRITE].map(|side| shared.longest_wait(side));
+    let mut all = ThreadEnd::default();
+    let finished = drain(&ends, cell.threads, cell.drain_ms, |end| all.add(end));
+    let mut pair = [0, 1].map(|counter| shared.pair[counter].load(Relaxed));
+    if cell.mix.is_none() {
+        pair[1] = pair[0];
+    }
+    // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
+    let everything = (cell.pass == Pass::Events).then(|| shared.counts());
+    let accesses = |side: usize| Accesses {
+        counts: match &everything {
+            Some(counts) => counts[side].clone(),
+            None => last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
         },
-        waits: (spec.pass == Pass::Latency).then(|| waits(&histogram, unfinished, &spec.calibration)),
-        events: events().into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
-        ..CellOutcome::nothing()
-    })
+        waits: (cell.pass == Pass::Latency).then(|| {
+            let empty = new_histogram();
+            waits(all.waits.get(side).unwrap_or(&empty), unfinished[side], &cell.calibration)
+        }),
+    };
+    let events = stanchion::events::snapshot();
+    let events = events.iter().map(|line| (line.event.name().to_owned(), line.count));
+    CellOutcome {
+        state: state(&all, finished < cell.threads, pair),
+        reads: accesses(READ),
+        writes: accesses(WRITE),
+        events: if everything.is_some() { events.collect() } else { Vec::new() },
+        ..used
+    }
+}
+
+/// What the threads that finished and the counters say together. What a reader saw counts even if others
+/// stalled.
+fn state(all: &ThreadEnd, stalled: bool, pair: [u64; 2]) -> State {
+    let [reads, writes] = all.acquisitions;
+    if all.torn > 0 {
+        State::Torn { of_reads: reads, torn: all.torn }
+    } else if stalled {
+        State::Stalled
+    } else if pair != [writes; 2] {
+        let counter = if pair[0] == writes { pair[1] } else { pair[0] };
+        State::Broken { acquisitions: writes, counter }
+    } else {
+        State::Measured
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::bench::contender::Kind;
-    use std::sync::Mutex;
-
-    /// Knows whether anybody found it taken.
-    struct Watched(Mutex<()>, AtomicU64);
-
-    impl Contender for Watched {
-        const NAME: &'static str = "watched";
-        const KIND: Kind = Kind::Hidden;
-        const ABOUT: &'static str = "std, watched";
-        const BYTES: usize = 0;
-
-        fn new() -> Self {
-            Self(Mutex::new(()), AtomicU64::new(0))
-        }
-
-        fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
-            self.1.fetch_add(u64::from(self.0.try_lock().is_err()), Relaxed);
-            let _guard = self.0.lock();
-            critical()
-        }
-    }
-
-    #[test]
-    fn two_threads_meet_at_a_lock_that_is_contended() {
-        let lock = CachePadded::new(Watched::new());
-        // Once, where two CPUs are free for five milliseconds.
-        let met = || {
-            contend(&lock);
-            lock.1.load(Relaxed) > 0
-        };
-        assert!((0..1000).any(|_| met()));
-    }
-}
+#[path = "worker_tests.rs"]
+mod tests;

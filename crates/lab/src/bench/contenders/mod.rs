@@ -1,54 +1,148 @@
-//! Every lock the benchmark knows: Stanchion's own in [`family`], and peers, each in a small file and a row
-//! below.
-mod family;
+//! Every lock the benchmark knows, with a row for each: Stanchion's own as the catalogue has them, and
+//! [`peers`].
+mod peers;
+mod pthread;
+mod spin_park;
 
-use super::contender::{Contender, Entry};
+use super::contender::{Contender, Entry, Memory};
+use super::plan::NO_LOCK;
+use crossbeam_utils::sync::ShardedLock;
+use lock_api::{Mutex, RawMutex, RawRwLock, RwLock};
+use peers::None;
+pub(crate) use pthread::take as take_pthread_locks;
+use pthread::{PREFER_READER, PREFER_WRITER_NONRECURSIVE};
+use stanchion::lock;
+use stanchion::native::Counted;
+use stanchion_family::{catalogue, tuned};
+use std::sync;
 
-/// Declares the modules and the list from one row each, so that neither can be forgotten.
-macro_rules! contenders {
-    ($($(#[$attribute:meta])* $file:ident => $entry:expr;)*) => {
-        $($(#[$attribute])* mod $file;)*
+impl<R: RawMutex + Send + Sync + 'static> Contender for Mutex<R, ()> {
+    fn new() -> Self {
+        Self::new(())
+    }
 
-        static OTHERS: &[Entry] = &[$($(#[$attribute])* $entry,)*];
+    #[inline]
+    fn write<T>(&self, critical: impl FnOnce() -> T) -> T {
+        let _guard = self.lock();
+        critical()
+    }
+}
+
+impl<R: RawRwLock + Send + Sync + 'static> Contender for RwLock<R, ()> {
+    fn new() -> Self {
+        Self::new(())
+    }
+
+    #[inline]
+    fn read<T>(&self, critical: impl FnOnce() -> T) -> T {
+        let _guard = self.read();
+        critical()
+    }
+
+    #[inline]
+    fn write<T>(&self, critical: impl FnOnce() -> T) -> T {
+        let _guard = self.write();
+        critical()
+    }
+}
+
+macro_rules! our_mutexes {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
+        static OUR_MUTEXES: &[Entry] = &[
+            $(Entry::ours::<Mutex<lock::$alias, ()>, Mutex<lock::$alias<Counted>, ()>, false>(
+                catalogue::mutex($name),
+            )),*
+        ];
     };
 }
+stanchion_family::for_each_mutex! { (); our_mutexes; }
 
-contenders! {
-    stanchion_fenced => Entry::of::<stanchion_fenced::StanchionFenced>();
-    std_mutex => Entry::of::<std_mutex::Std>();
-    parking_lot => Entry::of::<parking_lot::ParkingLot>();
-    pthread => Entry::of::<pthread::Pthread>();
-    #[cfg(target_env = "gnu")]
-    pthread_adaptive => Entry::of::<pthread_adaptive::Adaptive>();
-    pthread_spin => Entry::of::<pthread_spin::Spin>();
-    spin_crate => Entry::of::<spin_crate::Spin>();
-    usync => Entry::of::<usync::Usync>();
-    mcslock => Entry::of::<mcslock::Mcs>();
-    spin_park => Entry::of::<spin_park::SpinPark>();
-    busted_none => Entry::of::<busted_none::BustedNone>();
+macro_rules! our_rwlocks {
+    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
+        static OUR_RWLOCKS: &[Entry] = &[
+            $(Entry::ours::<RwLock<lock::$alias, ()>, RwLock<lock::$alias<Counted>, ()>, true>(
+                catalogue::rwlock($name),
+            )),*
+        ];
+    };
 }
+stanchion_family::for_each_rwlock! { (); our_rwlocks; }
 
-/// The registry, in the order of tables and legends: ours first, then what people use today.
-pub(crate) fn all() -> impl Iterator<Item = &'static Entry> {
-    family::ALL.iter().chain(OTHERS)
-}
+/// Three buckets of the global table, 64 bytes each.
+const PARKING_LOT: Memory = Memory { per_thread: 192, ..Memory::NONE };
+/// Eight shards on two lines each; a thread has an entry in a table of all threads.
+const SHARDED: Memory = Memory { heap_per_lock: 8 * 128, per_thread: 32, ..Memory::NONE };
+const NO_EXCLUSION: &str = "no exclusion: the overhead of the harness, and a canary of its check";
 
-/// Takes a pthread mutex so many times, at an address where it stays.
-pub(crate) fn take_pthread_mutex(times: u32) {
-    let mutex = Box::new(pthread::Pthread::new());
-    mutex.settle();
-    (0..times).for_each(|_| mutex.with(|| ()));
-}
+static MUTEXES: &[Entry] = &[
+    Entry::mutex::<Mutex<lock::StanchionLock, ()>>("", "")
+        .fenced("stanchion-fenced", "stanchion whose release is a swap, as without membarrier")
+        .hidden(),
+    Entry::mutex::<sync::Mutex<()>>("std", "std::sync::Mutex: futex word, 100 polls, then sleep"),
+    Entry::mutex::<parking_lot::Mutex<()>>(
+        "parking_lot",
+        "parking_lot::Mutex: one byte, backs off, parks in a global table",
+    )
+    .needs(PARKING_LOT),
+    Entry::mutex::<pthread::Mutex<false>>("pthread", "pthread_mutex_t, default kind: sleeps at once"),
+    Entry::mutex::<pthread::Mutex<true>>(
+        "pthread-adaptive",
+        "PTHREAD_MUTEX_ADAPTIVE_NP: spins as past waits suggest, then sleeps",
+    ),
+    Entry::mutex::<pthread::Spin>("pthread-spin", "pthread_spinlock_t: test-and-set word, never sleeps"),
+    Entry::mutex::<spin::Mutex<()>>("spin", "spin::Mutex: test-and-test-and-set, never sleeps"),
+    Entry::mutex::<usync::Mutex<()>>("usync", "usync::Mutex: one word, lock-free queue of parked threads"),
+    Entry::mutex::<mcslock::raw::spins::Mutex<()>>(
+        "mcslock",
+        "mcslock::raw::spins::Mutex: MCS queue lock, FIFO, never sleeps",
+    ),
+    Entry::mutex::<spin_park::SpinPark>(
+        "spin-park",
+        "plain futex mutex of the benchmark: 100 polls, then sleep",
+    ),
+    Entry::mutex::<None>(NO_LOCK, NO_EXCLUSION).hidden(),
+];
 
-/// The registry of mutexes, or of reader-writer locks.
-pub(crate) fn registry(rw: bool) -> Vec<&'static Entry> {
-    if rw { super::rw::all().collect() } else { all().collect() }
+static RWLOCKS: &[Entry] = &[
+    Entry::ours::<RwLock<lock::PerCpuRwLock, ()>, RwLock<lock::PerCpuRwLock<Counted>, ()>, true>(
+        catalogue::rwlock("percpu-rw"),
+    )
+    .fenced("percpu-rw-fenced", "As percpu-rw without membarrier: each read pays for a full fence."),
+    Entry::rwlock::<sync::RwLock<()>>("std", "std::sync::RwLock: two futex words, 100 polls, then sleep"),
+    Entry::rwlock::<parking_lot::RwLock<()>>(
+        "parking_lot",
+        "parking_lot::RwLock: one word, waiters in a global table",
+    )
+    .needs(PARKING_LOT),
+    Entry::rwlock::<pthread::RwLock<PREFER_READER>>(
+        "pthread-readers",
+        "pthread_rwlock_t, readers preferred (the default)",
+    ),
+    Entry::rwlock::<pthread::RwLock<PREFER_WRITER_NONRECURSIVE>>(
+        "pthread-writers",
+        "pthread_rwlock_t, writers preferred (nonrecursive)",
+    ),
+    Entry::rwlock::<ShardedLock<()>>(
+        "crossbeam-sharded",
+        "ShardedLock: eight locks, a reader takes one, a writer all",
+    )
+    .needs(SHARDED),
+    Entry::rwlock::<spin::RwLock<()>>("spin", "spin::RwLock: one word; never sleeps"),
+    Entry::rwlock::<usync::RwLock<()>>("usync", "usync::RwLock: one word, lock-free queue of parked threads"),
+    Entry::rwlock::<None>(NO_LOCK, NO_EXCLUSION).hidden(),
+];
+
+/// The registry of mutexes, or of reader-writer locks, in the order of tables and legends: ours first, then
+/// what people use today.
+pub(crate) fn registry(rw: bool) -> impl Iterator<Item = &'static Entry> + Clone {
+    let (ours, others) = if rw { (OUR_RWLOCKS, RWLOCKS) } else { (OUR_MUTEXES, MUTEXES) };
+    ours.iter().chain(others)
 }
 
 /// The lock of that name, whatever the name sets for it.
 pub(crate) fn by_name(name: &str, rw: bool) -> Option<&'static Entry> {
-    let (name, _) = stanchion_family::tuned::tuned(name);
-    registry(rw).into_iter().find(|entry| entry.name == name)
+    let (name, _) = tuned::tuned(name);
+    registry(rw).find(|entry| entry.name == name)
 }
 
 #[cfg(test)]
@@ -58,15 +152,33 @@ mod tests {
 
     #[test]
     fn names_are_distinct_and_described() {
-        for entry in all() {
-            assert_eq!(all().filter(|other| other.name == entry.name).count(), 1, "{}", entry.name);
-            assert!(!entry.about.is_empty() && entry.about.len() <= 70, "{}", entry.name);
+        for rw in [false, true] {
+            for entry in registry(rw) {
+                let named = registry(rw).filter(|other| other.name == entry.name);
+                assert_eq!(named.count(), 1, "{}", entry.name);
+                assert!(!entry.about.is_empty() && entry.about.len() <= 70, "{}", entry.name);
+            }
         }
     }
 
     #[test]
     fn the_hidden_lock_is_found_by_name_only() {
         assert_eq!(by_name("busted-none", false).map(|entry| entry.kind), Some(Kind::Hidden));
-        assert!(all().filter(|entry| entry.kind == Kind::Peer).all(|entry| entry.name != "busted-none"));
+        let mut peers = registry(false).filter(|entry| entry.kind == Kind::Peer);
+        assert!(peers.all(|entry| entry.name != "busted-none"));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_there() {
+        let of = |kind, variant| {
+            let entries = registry(true).filter(move |entry| entry.kind == kind && entry.variant == variant);
+            entries.map(|entry| entry.name).collect::<Vec<_>>()
+        };
+        assert_eq!(of(Kind::Stanchion, false), ["qrw", "percpu-rw", "rw-simple"]);
+        assert_eq!(
+            of(Kind::Stanchion, true),
+            ["qrw-readers-first", "qrw-spin", "percpu-rw-simple", "percpu-rw-fenced"]
+        );
+        assert!(of(Kind::Peer, false).len() >= 5 && of(Kind::Hidden, false) == ["busted-none"]);
     }
 }

@@ -3,7 +3,7 @@
 //! The word is 0 (free), 1 (held) or 2 (held, and somebody may sleep): Drepper's third mutex with about
 //! a hundred polls in front of the sleep. On machines with more threads than CPUs this was, with glibc's
 //! adaptive mutex, the best of 33 lock configurations.
-use crate::bench::contender::{Contender, Kind};
+use crate::bench::contender::Contender;
 use core::hint::spin_loop;
 use core::sync::atomic::AtomicU32;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
@@ -46,17 +46,12 @@ impl SpinPark {
 }
 
 impl Contender for SpinPark {
-    const NAME: &'static str = "spin-park";
-    const KIND: Kind = Kind::Peer;
-    const ABOUT: &'static str = "plain futex mutex of the benchmark: 100 polls, then sleep";
-    const BYTES: usize = size_of::<AtomicU32>();
-
     fn new() -> Self {
         Self(AtomicU32::new(FREE))
     }
 
     #[inline]
-    fn with<R>(&self, critical: impl FnOnce() -> R) -> R {
+    fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
         if self.0.compare_exchange(FREE, HELD, Acquire, Relaxed).is_err() {
             self.acquire_slow();
         }

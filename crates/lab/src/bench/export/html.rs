@@ -2,14 +2,14 @@
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
 use crate::bench::contender::Kind;
-use crate::bench::costs::{called, cost_rows, costs};
+use crate::bench::costs;
 use crate::bench::mix::{Load, named};
-use crate::bench::report::{Cell, LockInfo, Report, State};
-use crate::bench::rows::Rows;
-use crate::bench::table::{Columns, QUANTITIES, Quantity, describe, figure};
+use crate::bench::quantity::{QUANTITIES, Quantity};
+use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
+use crate::bench::table::{Rows, columns, corner, describe};
 use core::fmt::Write;
 use lab_kit::export::STYLE;
-use lab_kit::export::grid::heading;
+use lab_kit::export::grid::Column;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use lab_kit::units::three_figures;
 
@@ -46,7 +46,6 @@ pub(super) fn write(report: &Report) -> String {
     }
     events(&mut page, report);
     facts(&mut page, report);
-    locks(&mut page, report);
     page.push_str("</body></html>\n");
     page
 }
@@ -77,25 +76,18 @@ fn grey(report: &Report) -> Vec<bool> {
 
 /// Rules for each lock: its colour, and that it is picked.
 fn colours(locks: &[LockInfo]) -> String {
-    let (mut ours, mut peers) = (0, 0);
-    let mut rules = String::new();
-    for (index, lock) in locks.iter().enumerate() {
-        let colour = if lock.kind == Kind::Stanchion {
-            ours += 1;
-            OURS[(ours - 1) % OURS.len()]
-        } else {
-            peers += 1;
-            PEERS[(peers - 1) % PEERS.len()]
-        };
-        let _ = write!(
-            rules,
-            ".c{index}{{--colour:{colour};--dash:{}}}\
+    let rules = |(index, lock): (usize, &LockInfo)| {
+        let ours = |lock: &LockInfo| lock.kind == Kind::Stanchion;
+        let colours: &[&str] = if ours(lock) { &OURS } else { &PEERS };
+        let place = locks[..index].iter().filter(|other| ours(other) == ours(lock)).count();
+        let (colour, dash) = (colours[place % colours.len()], DASHES[index % DASHES.len()]);
+        format!(
+            ".c{index}{{--colour:{colour};--dash:{dash}}}\
              :root:has(#pick{index}:checked) .grey.c{index}{{--line:var(--colour)}}\
-             :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}",
-            DASHES[index % DASHES.len()]
-        );
-    }
-    rules
+             :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}"
+        )
+    };
+    locks.iter().enumerate().map(rules).collect()
 }
 
 /// Verdict, doubts and legend.
@@ -139,19 +131,9 @@ fn uncontended(page: &mut String, report: &Report) {
     if report.uncontended.is_empty() {
         return;
     }
-    page.push_str(
-        "<h2>Uncontended</h2><p class=\"sub\">acquire and release by one thread, the loop included; median of the rounds, and \
-         ratios with 95 % intervals; after: the same of a lock for which two threads contended before</p>",
-    );
-    let headings = costs(report).into_iter().flat_map(|(_, title)| [title, "/ best peer"].map(str::to_owned));
-    let mut table = Section::begin(page, "lock", headings.chain(["bytes".to_owned()]).collect());
-    for (lock, figures) in cost_rows(report) {
-        let info = report.info(lock);
-        let bytes = info.map_or("-".to_owned(), |info| info.bytes.to_string());
-        let figures = figures.into_iter().flat_map(|(figure, ratio)| [figure, ratio]).chain([bytes]);
-        table.row(called(lock), info.map(|info| info.kind), figures);
-    }
-    table.end();
+    let (rows, columns) = costs::table(report);
+    let _ = write!(page, "<h2>Uncontended</h2><p class=\"sub\">{}</p>", costs::ABOUT);
+    table(page, report, "lock", &rows, &columns);
 }
 
 fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
@@ -163,7 +145,7 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
         escape(&describe(report, load.profile)).replace('\n', "; ")
     );
     for quantity in rows.quantities() {
-        let Some(tick) = quantity.tick else { continue };
+        let Some(tick) = quantity.tick() else { continue };
         let draw = |scale| plot(report, load, grey, quantity, scale, tick);
         if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
             page.push_str(&radios(&name, &draw(Scale::Linear), &draw(Scale::Log)));
@@ -178,14 +160,8 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
     for (index, quantity) in rows.quantities().enumerate() {
         let open = if index == 0 { " open" } else { "" };
         let _ = write!(page, "<details{open}><summary>{}</summary>", escape(quantity.title));
-        let columns = Columns::of(report, load);
-        let headings = columns.counts.iter().map(|&count| heading(count, columns.cpus)).collect();
-        let mut table = Section::begin(page, columns.what, headings);
-        for lock in &rows.shown {
-            let figures = columns.counts.iter().map(|&column| figure(report, load, lock, column, quantity));
-            table.row(lock, report.kind(lock), figures);
-        }
-        table.end();
+        let columns = columns(report, load, &rows.shown, quantity);
+        table(page, report, &corner(load), &rows.shown, &columns);
         page.push_str("</details>\n");
     }
 }
@@ -212,9 +188,9 @@ fn plot(
         let counts = report.setting.threads.iter();
         let cells: Vec<&Cell> = counts.filter_map(|&column| report.at(&lock.name, load, column)).collect();
         let point = |cell: &&Cell| {
-            let value = (quantity.value)(cell).filter(|_| cell.state == State::Measured)?;
-            let text = (quantity.show)(cell, value);
-            Some(Point { threads: load.column(cell.threads), value, text, range: None })
+            let value = quantity.value(cell).filter(|_| cell.state == State::Measured)?;
+            let (threads, text) = (load.column(cell.threads), quantity.show(cell)?);
+            Some(Point { threads, value, text, range: None })
         };
         let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
         Series {
@@ -232,58 +208,44 @@ fn plot(
     Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render()
 }
 
-/// A table with a row for each lock, under construction.
-struct Section<'a>(&'a mut String);
-
-impl<'a> Section<'a> {
-    /// The table's head: what is counted, and the counts.
-    fn begin(page: &'a mut String, what: &str, headings: Vec<String>) -> Self {
-        let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{what}</th>");
-        for heading in headings {
-            let _ = write!(page, "<th>{heading}</th>");
-        }
-        page.push_str("</tr>");
-        Self(page)
+/// A table with a row for each lock, as the terminal has it.
+fn table(page: &mut String, report: &Report, corner: &str, rows: &[&str], columns: &[Column]) {
+    let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{corner}</th>");
+    for column in columns {
+        let _ = write!(page, "<th>{}</th>", column.title.trim_end());
     }
-
-    /// The row of a lock, with its figures as tables for terminals have them.
-    fn row(&mut self, lock: &str, kind: Option<Kind>, figures: impl Iterator<Item = String>) {
-        let class = if kind == Some(Kind::Stanchion) { "ours" } else { "" };
-        let _ = write!(self.0, "<tr class=\"{class}\"><td>{}</td>", escape(lock));
-        for figure in figures {
-            let class = match figure.as_str() {
+    page.push_str("</tr>");
+    for (index, lock) in rows.iter().enumerate() {
+        let class = if report.kind(lock) == Some(Kind::Stanchion) { "ours" } else { "" };
+        let _ = write!(page, "<tr class=\"{class}\"><td>{}</td>", escape(lock));
+        for column in columns {
+            let figure = column.cells[index].as_str();
+            let class = match figure {
                 "BROKEN" => "broken",
                 "-" | "stalled" | "failed" => "word",
                 figure if figure.ends_with('*') => "best",
                 _ => "",
             };
-            let text = figure.trim_end_matches(['*', ' ']);
-            let _ = write!(self.0, "<td class=\"{class}\">{}</td>", escape(text));
+            let _ =
+                write!(page, "<td class=\"{class}\">{}</td>", escape(figure.trim_end_matches(['*', ' '])));
         }
-        self.0.push_str("</tr>");
+        page.push_str("</tr>");
     }
-
-    fn end(self) {
-        self.0.push_str("</table></div>");
-    }
+    page.push_str("</table></div>");
 }
 
 /// Lock events of all cells.
 fn events(page: &mut String, report: &Report) {
-    let mut cells = report.cells.iter().filter(|cell| !cell.events.is_empty()).peekable();
-    if cells.peek().is_none() {
+    if report.cells.iter().all(|cell| cell.events.is_empty()) {
         return;
     }
     page.push_str(
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
          <details><summary>all cells</summary><div class=\"scroll\"><table><tr><th>lock</th><th>profile</th><th>threads</th><th>events</th></tr>",
     );
-    for cell in cells {
-        let events: Vec<String> = cell
-            .events
-            .iter()
-            .map(|event| format!("{} {}", event.name, three_figures(event.per_acquisition)))
-            .collect();
+    for cell in report.cells.iter().filter(|cell| !cell.events.is_empty()) {
+        let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
+        let events: Vec<String> = cell.events.iter().map(event).collect();
         let _ = write!(
             page,
             "<tr><td>{}</td><td>{}</td><td>{}</td><td style=\"text-align:left\">{}</td></tr>",
@@ -296,47 +258,45 @@ fn events(page: &mut String, report: &Report) {
     page.push_str("</table></div></details>\n");
 }
 
-/// Where it all comes from.
+/// Where it all comes from, and what the locks are.
 fn facts(page: &mut String, report: &Report) {
-    let setting = &report.setting;
-    let calibration = &report.calibration;
-    let mut rows = report.provenance.rows();
-    rows.push((
-        "rounds",
-        format!(
-            "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
-            setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
-        ),
-    ));
-    rows.push(("CPUs used", setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")));
-    rows.push((
-        "calibration",
-        format!(
-            "{:.4} ns a step of work, {:.4} ticks a nanosecond, {:.1} ns a clock reading, {:.1} ns a step of the clock",
-            calibration.ns_per_step, calibration.ticks_per_ns, calibration.clock_read_ns, calibration.clock_step_ns
-        ),
-    ));
-    page.push_str("<h2>Where this comes from</h2><table class=\"facts\">");
-    for (name, value) in rows {
-        let _ = write!(page, "<tr><td>{name}</td><td>{}</td></tr>", escape(&value));
-    }
-    page.push_str("</table>\n");
-}
-
-/// The locks, and how they were measured.
-fn locks(page: &mut String, report: &Report) {
-    page.push_str("<h3>The locks</h3><table class=\"facts\">");
-    for lock in &report.locks {
-        let (name, about, more) = (escape(&lock.name), escape(&lock.about), lock.memory.description());
-        let more = if more.is_empty() { more } else { format!("; {more}") };
-        let _ = write!(page, "<tr><td>{name}</td><td>{about}; {} bytes{more}</td></tr>", lock.bytes);
-    }
+    let (setting, calibration) = (&report.setting, &report.calibration);
+    let rounds = format!(
+        "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
+        setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
+    );
+    let calibration = format!(
+        "{:.4} ns a step of work, {:.4} ticks a nanosecond, {:.1} ns a clock reading, {:.1} ns a step of the clock",
+        calibration.ns_per_step,
+        calibration.ticks_per_ns,
+        calibration.clock_read_ns,
+        calibration.clock_step_ns
+    );
+    let cpus = setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    let more = [("rounds", rounds), ("CPUs used", cpus), ("calibration", calibration)];
+    page.push_str("<h2>Where this comes from</h2>");
+    pairs(page, report.provenance.rows().into_iter().chain(more));
+    page.push_str("<h3>The locks</h3>");
+    let about = |LockInfo { about, bytes, memory, .. }: &LockInfo| {
+        let more = memory.description();
+        format!("{about}; {bytes} bytes{}{more}", if more.is_empty() { "" } else { "; " })
+    };
+    pairs(page, report.locks.iter().map(|lock| (lock.name.as_str(), about(lock))));
     page.push_str(
-        "</table><p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \
+        "<p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \
          stop. The best figure of a column is marked; on waits and cost only locks within a fifth of the best throughput compete. \
          Latency rounds read the clock around every acquisition, which costs them throughput. A cross at the foot of a plot is a lock \
          that stalled.</p>\n",
     );
+}
+
+/// A table of names and what there is to say of them.
+fn pairs<'a>(page: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
+    page.push_str("<table class=\"facts\">");
+    for (name, value) in rows {
+        let _ = write!(page, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(&value));
+    }
+    page.push_str("</table>\n");
 }
 
 #[cfg(test)]

@@ -109,10 +109,13 @@ pub(super) fn check(args: &Args) -> Result<(), String> {
     bench::check(&bench::Args {
         lock: Some(args.locks.clone()),
         peers: Some("none".to_owned()),
-        profile: vec![profiles(args).to_owned()],
-        threads: args.threads.clone(),
-        time: args.time.clone(),
-        rounds: args.rounds.map(|rounds| rounds.to_string()),
+        measure: bench::Measure {
+            profile: vec![profiles(args).to_owned()],
+            threads: args.threads.clone(),
+            time: args.time.clone(),
+            rounds: args.rounds.map(|rounds| rounds.to_string()),
+            ..bench::Measure::default()
+        },
         ..bench::Args::default()
     })
 }
