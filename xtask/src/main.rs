@@ -140,20 +140,7 @@ enum Task {
         check: bool,
     },
     /// Build the C library and install it: headers, libstanchion.so, libstanchion.a, stanchion.pc
-    Install {
-        /// Where it will be used
-        #[arg(long, value_name = "DIR", default_value = "/usr/local")]
-        prefix: PathBuf,
-        /// The directory of libraries, below the prefix
-        #[arg(long, value_name = "DIR", default_value = "lib")]
-        libdir: PathBuf,
-        /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
-        #[arg(long, value_name = "DIR")]
-        destdir: Option<PathBuf>,
-        /// With the locks of stanchion_family.h
-        #[arg(long)]
-        family: bool,
-    },
+    Install(capi::Places),
     /// Build Debian packages: stanchion, libstanchion0, libstanchion-dev, libstanchion-preload
     Deb {
         /// Then install them on a fresh Debian root, use and remove them (as root, with mmdebstrap)
@@ -205,43 +192,46 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
+    run(Cli::parse()).unwrap_or_else(|error| {
+        eprintln!("cargo xtask: {error:#}");
+        ExitCode::from(2)
+    })
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     let root = cli.root.unwrap_or_else(workspace::root);
-    let result = match cli.command {
-        Task::Tidy { wrap: true } => tidy::wrap(&root),
-        Task::Tidy { wrap: false } => tidy::run(&root),
-        Task::Orderings { check } => orderings::run(&root, check),
-        Task::Witness { check: true, .. } => witness::check(&root),
+    Ok(match cli.command {
+        Task::Tidy { wrap: true } => tidy::wrap(&root)?,
+        Task::Tidy { wrap: false } => tidy::run(&root)?,
+        Task::Orderings { check } => orderings::run(&root, check)?,
+        Task::Witness { check: true, .. } => witness::check(&root)?,
         Task::Witness { only, again, lock, seconds, budget, .. } => {
-            witness::run(&root, &witness::Scope { only, again, locks: lock }, seconds, budget)
+            witness::run(&root, &witness::Scope { only, again, locks: lock }, seconds, budget)?
         }
-        Task::Fastpath { show } => fastpath::run(&root, show),
-        Task::Mutants { docs: true, check, .. } => mutants::table::run(&root, check),
-        Task::Mutants { list: true, .. } => mutants::list(&root),
+        Task::Fastpath { show } => fastpath::run(&root, show)?,
+        Task::Mutants { docs: true, check, .. } => mutants::table::run(&root, check)?,
+        Task::Mutants { list: true, .. } => mutants::list(&root)?,
         Task::Mutants { only, all, budget, detector, jobs, .. } => {
             let budget = budget.map(Duration::from_secs);
-            mutants::run(&root, &mutants::Request { only, all, detector, jobs, budget })
+            mutants::run(&root, &mutants::Request { only, all, detector, jobs, budget })?
         }
-        Task::Conform(request) => conform::run(&root, &request),
-        Task::Programs(request) => programs::run(&root, &request),
-        Task::Dependents(request) => dependents::run(&root, &request),
-        Task::Locks { check } => locks::run(&root, check),
-        Task::Guest(request) => guest::run(&root, &request),
-        Task::Header { check } => capi::header(&root, check),
-        Task::Install { prefix, libdir, destdir, family } => {
-            let destdir = capi::destdir(destdir);
-            capi::install(&root, &capi::Places { prefix, libdir, destdir, family })
-        }
-        Task::Capi => capi::check(&root),
-        Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules),
-        Task::Deb { check } => deb::run(&root, check),
-        Task::Wheel(request) => wheel::run(&root, &request),
-        Task::Release { .. } => release::run(&root),
-        Task::Aarch64 { missing: true } => aarch64::missing(),
-        Task::Aarch64 { .. } => aarch64::run(&root),
+        Task::Conform(request) => conform::run(&root, &request)?,
+        Task::Programs(request) => programs::run(&root, &request)?,
+        Task::Dependents(request) => dependents::run(&root, &request)?,
+        Task::Locks { check } => locks::run(&root, check)?,
+        Task::Guest(request) => guest::run(&root, &request)?,
+        Task::Header { check } => capi::header(&root, check)?,
+        Task::Install(places) => capi::install(&root, places)?,
+        Task::Capi => capi::check(&root)?,
+        Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules)?,
+        Task::Deb { check } => deb::run(&root, check)?,
+        Task::Wheel(request) => wheel::run(&root, &request)?,
+        Task::Release { .. } => release::run(&root)?,
+        Task::Aarch64 { missing: true } => aarch64::missing()?,
+        Task::Aarch64 { .. } => aarch64::run(&root)?,
         Task::Ci { list: true, .. } => {
             ci::list();
-            Ok(ExitCode::SUCCESS)
+            ExitCode::SUCCESS
         }
         Task::Ci { only, quick, nightly, record, .. } => {
             let speed = match (quick, nightly) {
@@ -249,11 +239,7 @@ fn main() -> ExitCode {
                 (_, true) => ci::Speed::Night,
                 _ => ci::Speed::Landing,
             };
-            Ok(ci::run(&root, &only, speed, record))
+            ci::run(&root, &only, speed, record)
         }
-    };
-    result.unwrap_or_else(|error| {
-        eprintln!("cargo xtask: {error}");
-        ExitCode::from(2)
     })
 }

@@ -1,4 +1,5 @@
 //! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
+use anyhow::bail;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,7 +10,10 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
+use xshell::Shell;
 
 /// Set by Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -19,6 +23,40 @@ pub(crate) fn ourselves(root: &Path) -> Command {
     let mut command = Command::new("/proc/self/exe");
     command.arg("--root").arg(root);
     command
+}
+
+/// Runs commands in a directory; what they print is seen.
+pub(crate) fn shell(dir: &Path) -> xshell::Result<Shell> {
+    let shell = Shell::new()?;
+    shell.change_dir(dir);
+    Ok(shell)
+}
+
+/// Whether a command succeeds; nothing of it is seen.
+pub(crate) fn succeeds(words: &[&str]) -> bool {
+    Command::new(words[0]).args(&words[1..]).output().is_ok_and(|output| output.status.success())
+}
+
+/// Does something with each of the items, so many at a time. The first error ends it.
+pub(crate) fn at_once<I>(
+    workers: usize,
+    items: impl Iterator<Item = I> + Send,
+    work: impl Fn(I) -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<()> {
+    let queue = Mutex::new(items);
+    let worker = || {
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(item) = next else { return Ok(()) };
+            work(item)?;
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a worker panicked")))
+    })
 }
 
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
@@ -63,22 +101,17 @@ pub(crate) struct Running {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Starts a command: no input, output into these files, which may be one, a process group of its own.
-pub(crate) fn start(
-    words: &[String],
-    env: &[(String, String)],
-    dir: &Path,
-    stdout: &Path,
-    stderr: &Path,
-) -> io::Result<Running> {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).envs(env.iter().cloned()).current_dir(dir).process_group(0);
+pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> io::Result<Running> {
     let out = File::create(stdout)?;
     let err = if stdout == stderr { out.try_clone()? } else { File::create(stderr)? };
-    command.stdin(Stdio::null()).stdout(out).stderr(err);
+    command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
     let started = Instant::now();
-    let child = command
-        .spawn()
-        .map_err(|error| io::Error::new(error.kind(), format!("{} can not be started: {error}", words[0])))?;
+    let child = command.spawn().map_err(|error| {
+        io::Error::new(
+            error.kind(),
+            format!("{} can not be started: {error}", command.get_program().display()),
+        )
+    })?;
     let group = Pid::from_child(&child);
     let exit = pidfd_open(group, PidfdFlags::empty())?;
     Ok(Running { child, group, exit, started, peak_kib: 0 })
@@ -119,11 +152,7 @@ impl Running {
     /// Whether it ends in so much time.
     pub(crate) fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
         let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
-        let time = Timespec {
-            tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: time.subsec_nanos().into(),
-        };
-        match poll(&mut exit, Some(&time)) {
+        match poll(&mut exit, Some(&Timespec::try_from(time).map_err(io::Error::other)?)) {
             Ok(ready) => Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
@@ -159,10 +188,9 @@ mod tests {
     fn run(script: &str, limit: Duration) -> (Ended, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
         fs::create_dir_all(&dir).expect("a directory");
-        let words = ["sh", "-c", script].map(str::to_owned);
-        let env = [("TOLD".to_owned(), "yes".to_owned())];
-        let mut running =
-            start(&words, &env, &dir, &dir.join("out"), &dir.join("err")).expect("a shell starts");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).env("TOLD", "yes");
+        let mut running = start(&mut shell, &dir.join("out"), &dir.join("err")).expect("a shell starts");
         let (ended, _) = running.wait(limit).expect("it is waited for");
         let printed = fs::read_to_string(dir.join("out")).expect("its output");
         fs::remove_dir_all(&dir).expect("tidying up");
@@ -180,14 +208,12 @@ mod tests {
 
     #[test]
     fn memory_is_seen_while_it_is_there() {
-        let dir = temp_dir();
         let hold = "import time; held = b'x' * (100 << 20); time.sleep(1000)";
-        let words = ["python3", "-c", hold].map(str::to_owned);
         let null = Path::new("/dev/null");
-        let mut running = start(&words, &[], &dir, null, null).expect("it starts");
+        let mut running = start(Command::new("python3").args(["-c", hold]), null, null).expect("it starts");
         let until = Instant::now() + Duration::from_mins(1);
         while running.peak_kib() < 90_000 && Instant::now() < until {
-            std::thread::yield_now();
+            thread::yield_now();
         }
         assert!(running.peak_kib() >= 90_000, "{} KiB", running.peak_kib());
     }
@@ -202,7 +228,7 @@ mod tests {
         let end = Instant::now() + Duration::from_secs(20);
         let mut stat = stat;
         while !gone(&stat) && Instant::now() < end {
-            std::thread::yield_now();
+            thread::yield_now();
             stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         }
         assert!(gone(&stat), "{stat}");

@@ -5,12 +5,14 @@
 //! left out. The archive and the shared library are made of that object.
 use crate::built;
 use crate::capi::header::{FAMILY_HEADER, HEADER};
-use crate::capi::shared::{self, failed, must_succeed};
+use crate::process::shell;
+use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write as _;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::{env, fs, io};
+use std::process::{self, ExitCode};
+use std::{env, fs};
+use xshell::{Shell, cmd};
 
 /// The version of the binary interface: the first when a function goes or changes, all symbols carry the
 /// second.
@@ -21,25 +23,30 @@ pub(crate) const NODE: &str = "STANCHION_0.1";
 const WRAPPER: &str = "crates/capi/include/stanchion.hpp";
 
 /// Where things go.
+#[derive(clap::Args)]
 pub(crate) struct Places {
-    /// Where they will be used.
+    /// Where they will be used
+    #[arg(long, value_name = "DIR", default_value = "/usr/local")]
     pub(crate) prefix: PathBuf,
-    /// The directory of libraries, below the prefix.
+    /// The directory of libraries, below the prefix
+    #[arg(long, value_name = "DIR", default_value = "lib")]
     pub(crate) libdir: PathBuf,
-    /// What to put in front of the prefix when writing.
+    /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
+    #[arg(long, value_name = "DIR")]
     pub(crate) destdir: Option<PathBuf>,
-    /// Whether the locks of `stanchion_family.h` are installed, too.
+    /// With the locks of stanchion_family.h
+    #[arg(long)]
     pub(crate) family: bool,
 }
 
 impl Places {
     /// The place to write `name` in the directory of libraries to.
     fn library(&self, name: &str) -> PathBuf {
-        self.of(&self.libdir.join(name).to_string_lossy())
+        self.of(self.libdir.join(name))
     }
 
     /// The place to write `below`, which is a path under the prefix, to.
-    fn of(&self, below: &str) -> PathBuf {
+    fn of(&self, below: impl AsRef<Path>) -> PathBuf {
         let place = self.prefix.join(below);
         match &self.destdir {
             Some(destdir) => destdir.join(place.strip_prefix("/").unwrap_or(&place)),
@@ -49,103 +56,101 @@ impl Places {
 }
 
 /// Builds the library and installs it.
-pub(crate) fn run(root: &Path, places: &Places) -> io::Result<ExitCode> {
-    for installed in install(root, places)? {
+pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
+    let destdir = places.destdir.or_else(|| env::var_os("DESTDIR").map(PathBuf::from));
+    places.destdir = destdir.filter(|path| !path.as_os_str().is_empty());
+    for installed in install(root, &places)? {
         println!("install: {}", installed.display());
     }
     if places.destdir.is_none() {
-        println!(
-            "install: run `ldconfig` as root if {} is searched by the loader",
-            places.library("").display()
-        );
+        let libraries = places.library("");
+        println!("install: run `ldconfig` as root if {} is searched by the loader", libraries.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The same for another command; what was installed.
-pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> {
-    if !places.prefix.is_absolute() {
-        let prefix = places.prefix.display();
-        return Err(failed(format!("--prefix {prefix} is no absolute path; give one such as /usr/local")));
-    }
-    let header = read(&root.join(HEADER))?;
-    let family = if places.family { read(&root.join(FAMILY_HEADER))? } else { String::new() };
-    let version = shared::version(root)?;
-    let built = build(root, Profile::Release, places.family)?;
+pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
+    let prefix = places.prefix.display();
+    ensure!(
+        places.prefix.is_absolute(),
+        "--prefix {prefix} is no absolute path; give one such as /usr/local"
+    );
+    let sh = shell(root)?;
+    let mut headers = vec![HEADER];
+    headers.extend(places.family.then_some(FAMILY_HEADER));
+    let functions = functions_of(&sh, &headers)?;
+    let version = version(root)?;
+    let built = build(root, &sh, "release", places.family)?;
     let work = built::target(root).join("capi");
-    fs::create_dir_all(&work)?;
-    let functions = functions_of(&format!("{header}{family}"));
-    let object = one_object(&work, &built.archive, &functions)?;
+    let object = one_object(&sh, &work, &built.archive, &functions)?;
     let archive = work.join("libstanchion.a");
-    let _ = fs::remove_file(&archive);
-    must_succeed(Command::new("ar").args(["rcs"]).arg(&archive).arg(&object))?;
-    let library = work.join(format!("libstanchion.so.{version}"));
-    link(&work, &object, &library, &functions, &built.libraries)?;
+    sh.remove_path(&archive)?;
+    cmd!(sh, "ar rcs {archive} {object}").quiet().run()?;
+    let library = link(&sh, &work, &object, &functions, &built.libraries)?;
 
     let mut installed = Vec::new();
-    let mut put = |place: PathBuf, contents: Vec<u8>| -> io::Result<()> {
-        write(&place, &contents)?;
+    let mut put = |place: PathBuf, contents: &[u8]| -> Result<()> {
+        write(&place, contents).with_context(|| not_written(&place))?;
         installed.push(place);
         Ok(())
     };
-    put(places.of("include/stanchion.h"), header.into_bytes())?;
-    if places.family {
-        put(places.of("include/stanchion_family.h"), family.into_bytes())?;
+    headers.push(WRAPPER);
+    for header in headers {
+        let name = Path::new(header).file_name().unwrap_or_default();
+        put(places.of(Path::new("include").join(name)), &sh.read_binary_file(header)?)?;
     }
-    put(places.of("include/stanchion.hpp"), fs::read(root.join(WRAPPER))?)?;
-    put(places.library("libstanchion.a"), fs::read(&archive)?)?;
-    put(places.library(&format!("libstanchion.so.{version}")), fs::read(&library)?)?;
-    let described = pkg_config(places, &version, &built.libraries);
-    put(places.library("pkgconfig/stanchion.pc"), described.into_bytes())?;
-    for name in ["StanchionConfig.cmake", "StanchionConfigVersion.cmake"] {
-        let template = read(&root.join("packaging").join(name))?;
-        let filled = cmake(&template, places, &version, &built.libraries);
-        put(places.library(&format!("cmake/Stanchion/{name}")), filled.into_bytes())?;
+    let file = format!("libstanchion.so.{version}");
+    put(places.library("libstanchion.a"), &sh.read_binary_file(&archive)?)?;
+    put(places.library(&file), &sh.read_binary_file(&library)?)?;
+    for (name, below, between) in [
+        ("stanchion.pc", "pkgconfig", " "),
+        ("StanchionConfig.cmake", "cmake/Stanchion", ";"),
+        ("StanchionConfigVersion.cmake", "cmake/Stanchion", ";"),
+    ] {
+        let template = sh.read_file(Path::new("packaging").join(name))?;
+        let text = filled(&template, places, &version, &built.libraries, between);
+        put(places.library(&format!("{below}/{name}")), text.as_bytes())?;
     }
-    for (name, leads_to) in
-        [(SONAME, format!("libstanchion.so.{version}")), ("libstanchion.so", SONAME.to_owned())]
-    {
+    for (name, leads_to) in [(SONAME, file.as_str()), ("libstanchion.so", SONAME)] {
         let place = places.library(name);
         let _ = fs::remove_file(&place);
-        symlink(&leads_to, &place).map_err(|error| not_written(&place, &error))?;
+        symlink(leads_to, &place).with_context(|| not_written(&place))?;
         installed.push(place);
     }
     Ok(installed)
 }
 
+/// The version that all crates share.
+pub(crate) fn version(root: &Path) -> Result<String> {
+    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
+    let version = manifest.get("workspace").and_then(|workspace| workspace.get("package")?.get("version"));
+    Ok(version.and_then(toml::Value::as_str).context("Cargo.toml gives no version")?.to_owned())
+}
+
 /// What cargo built.
 pub(crate) struct Built {
-    /// The archive.
     pub(crate) archive: PathBuf,
     /// Flags of the libraries of the system that it needs.
     pub(crate) libraries: Vec<String>,
 }
 
-/// How to build it.
-#[derive(Clone, Copy)]
-pub(crate) enum Profile {
-    /// To be installed.
-    Release,
-    /// With checks in the locks themselves.
-    Debug,
-}
-
-/// Has cargo build the archive.
-pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<Built> {
+/// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves.
+pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<Built> {
     let target = built::target(root);
-    let (name, directory, target) = match profile {
-        Profile::Release => ("release", "release", target),
+    let (target, directory) = match profile {
         // Not in `target/debug`: another job of CI may build there.
-        Profile::Debug => ("dev", "debug", target.join("capi-debug")),
+        "dev" => (target.join("capi-debug"), "debug"),
+        _ => (target, profile),
     };
-    let mut cargo = Command::new("cargo");
-    cargo.args(["rustc", "--profile", name, "-p", "stanchion-capi", "--lib", "--target-dir"]).arg(&target);
-    cargo.args(if family { &["--features", "family"][..] } else { &[] });
-    cargo.args(["--", "--print", "native-static-libs"]).current_dir(root).env_remove("CARGO_BUILD_TARGET");
-    let output = must_succeed(&mut cargo)?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let libraries = native_libraries(&text)
-        .ok_or_else(|| failed("rustc did not say which libraries of the system are needed"))?;
+    let features = if family { "family" } else { "" };
+    let cargo = cmd!(sh, "cargo rustc --profile {profile} -p stanchion-capi --lib --target-dir {target}");
+    let cargo = cargo.args(["--features", features, "--", "--print", "native-static-libs"]);
+    let printed = cargo.env_remove("CARGO_BUILD_TARGET").ignore_status().output()?;
+    let text = String::from_utf8_lossy(&printed.stderr);
+    ensure!(printed.status.success(), "stanchion-capi does not build:\n{text}");
+    let libraries =
+        native_libraries(&text).context("rustc did not say which libraries of the system are needed")?;
     Ok(Built { archive: target.join(directory).join("libstanchion_c.a"), libraries })
 }
 
@@ -162,8 +167,13 @@ fn native_libraries(text: &str) -> Option<Vec<String>> {
     Some(flags)
 }
 
-/// The functions that a header declares.
-pub(crate) fn functions_of(header: &str) -> Vec<String> {
+/// The functions that these headers declare.
+pub(crate) fn functions_of(sh: &Shell, headers: &[&str]) -> Result<Vec<String>> {
+    let texts: String = headers.iter().map(|header| sh.read_file(header)).collect::<xshell::Result<_>>()?;
+    Ok(declared(&texts))
+}
+
+fn declared(header: &str) -> Vec<String> {
     let code = header.split("*/").map(|part| part.split("/*").next().unwrap_or_default()).collect::<String>();
     let code: Vec<&str> = code.lines().filter(|line| !line.starts_with('#')).collect();
     let mut names: Vec<String> = code
@@ -180,20 +190,15 @@ pub(crate) fn functions_of(header: &str) -> Vec<String> {
 }
 
 /// Makes one object of the archive, in which only `functions` are visible.
-pub(crate) fn one_object(work: &Path, archive: &Path, functions: &[String]) -> io::Result<PathBuf> {
+pub(crate) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &[String]) -> Result<PathBuf> {
     let (whole, object, list) = (work.join("whole.o"), work.join("stanchion.o"), work.join("functions"));
-    let mut link = Command::new("ld");
-    link.args(["-r", "--gc-sections"]);
-    link.args(functions.iter().flat_map(|name| ["-u", name]));
-    link.arg("--whole-archive").arg(archive).arg("-o").arg(&whole);
-    must_succeed(&mut link)?;
-    fs::write(&list, functions.join("\n") + "\n")?;
-    let mut hide = Command::new("objcopy");
+    sh.write_file(&list, functions.join("\n") + "\n")?;
+    let needed = functions.iter().flat_map(|name| ["-u", name]);
+    cmd!(sh, "ld -r --gc-sections {needed...} --whole-archive {archive} -o {whole}").quiet().run()?;
     // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left
     // after that.
-    hide.args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
-    hide.arg(format!("--keep-global-symbols={}", list.display())).arg(&whole).arg(&object);
-    must_succeed(&mut hide)?;
+    let strip = ["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"];
+    cmd!(sh, "objcopy {strip...} --keep-global-symbols={list} {whole} {object}").quiet().run()?;
     Ok(object)
 }
 
@@ -203,19 +208,18 @@ pub(crate) const STAYS: &str = "-Wl,-z,nodelete";
 
 /// Links the shared library. It is not unloaded ([`STAYS`]).
 fn link(
+    sh: &Shell,
     work: &Path,
     object: &Path,
-    library: &Path,
     functions: &[String],
     libraries: &[String],
-) -> io::Result<()> {
-    let script = work.join("symbols.map");
-    fs::write(&script, version_script(functions))?;
-    let mut cc = Command::new("cc");
-    cc.arg("-shared").arg(object).arg("-o").arg(library);
-    cc.args([format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())]);
-    cc.args(["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"]).args(libraries);
-    must_succeed(&mut cc).map(drop)
+) -> Result<PathBuf> {
+    let (script, library) = (work.join("symbols.map"), work.join(SONAME));
+    sh.write_file(&script, version_script(functions))?;
+    let names = [format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())];
+    let flags = ["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"];
+    cmd!(sh, "cc -shared {object} -o {library} {names...} {flags...} {libraries...}").quiet().run()?;
+    Ok(library)
 }
 
 fn version_script(functions: &[String]) -> String {
@@ -226,54 +230,32 @@ fn version_script(functions: &[String]) -> String {
     script + "    local:\n        *;\n};\n"
 }
 
-fn pkg_config(places: &Places, version: &str, libraries: &[String]) -> String {
-    format!(
-        "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/{}\n\nName: stanchion\n\
-         Description: Locks that hold up when threads outnumber cores\nVersion: {version}\n\
-         Cflags: -I${{includedir}}\nLibs: -L${{libdir}} -lstanchion\nLibs.private: {} {STAYS}\n",
-        places.prefix.display(),
-        places.libdir.display(),
-        libraries.join(" ")
-    )
-}
-
-/// A file for CMake, with what is known only here.
-fn cmake(template: &str, places: &Places, version: &str, libraries: &[String]) -> String {
+/// A file for pkg-config or CMake, with what is known only here.
+fn filled(template: &str, places: &Places, version: &str, libraries: &[String], between: &str) -> String {
     let mut parts = version.split('.');
     let mut part = || parts.next().unwrap_or("0");
     let (major, minor) = (part(), part());
     let private: Vec<&str> = libraries.iter().map(String::as_str).chain([STAYS]).collect();
     template
+        .replace("@PREFIX@", &places.prefix.to_string_lossy())
+        .replace("@LIBDIR@", &places.libdir.to_string_lossy())
         .replace("@INCLUDEDIR@", &places.prefix.join("include").to_string_lossy())
-        .replace("@PRIVATE@", &private.join(";"))
+        .replace("@PRIVATE@", &private.join(between))
         .replace("@VERSION@", version)
         .replace("@MAJOR@", major)
         .replace("@MINOR@", minor)
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    fs::read_to_string(path).map_err(|error| failed(format!("{}: {error}", path.display())))
-}
-
 /// Writes a file that nobody sees half written, whatever was there before.
-fn write(place: &Path, contents: &[u8]) -> io::Result<()> {
-    let put = || {
-        fs::create_dir_all(place.parent().unwrap_or(place))?;
-        let fresh = place.with_extension(format!("new{}", std::process::id()));
-        fs::write(&fresh, contents)?;
-        fs::rename(&fresh, place)
-    };
-    put().map_err(|error| not_written(place, &error))
+fn write(place: &Path, contents: &[u8]) -> Result<()> {
+    fs::create_dir_all(place.parent().unwrap_or(place))?;
+    let fresh = place.with_extension(format!("new{}", process::id()));
+    fs::write(&fresh, contents)?;
+    Ok(fs::rename(&fresh, place)?)
 }
 
-fn not_written(place: &Path, error: &io::Error) -> io::Error {
-    let place = place.display();
-    failed(format!("{place} can not be written ({error}); give --prefix or --destdir a directory of yours"))
-}
-
-/// `--destdir`, or else the environment's `DESTDIR`.
-pub(crate) fn destdir(given: Option<PathBuf>) -> Option<PathBuf> {
-    given.or_else(|| env::var_os("DESTDIR").map(PathBuf::from)).filter(|path| !path.as_os_str().is_empty())
+fn not_written(place: &Path) -> String {
+    format!("{} can not be written; give --prefix or --destdir a directory of yours", place.display())
 }
 
 #[cfg(test)]
@@ -298,7 +280,7 @@ mod tests {
         let header = "/* stanchion_no(1) */\n#define STANCHION_X(c) stanchion_nor(c)\n\
                       typedef struct stanchion_x_t {\n} stanchion_x_t;\n\
                       int stanchion_x_lock(struct stanchion_x_t *lock) STANCHION_NOEXCEPT;\nsize_t stanchion_n(void);\n";
-        assert_eq!(functions_of(header), ["stanchion_n", "stanchion_x_lock"]);
+        assert_eq!(declared(header), ["stanchion_n", "stanchion_x_lock"]);
     }
 
     #[test]

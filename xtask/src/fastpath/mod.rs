@@ -5,10 +5,13 @@
 //! must be one byte store. The example is built as one unit of code, for the listing to be one file.
 mod asm;
 
+use crate::built;
+use crate::process::shell;
+use anyhow::{Context as _, Result};
 use asm::Function;
 use std::path::Path;
-use std::process::{Command, ExitCode};
-use std::{fs, io};
+use std::process::ExitCode;
+use xshell::cmd;
 
 const PREFIX: &str = "fastpath_";
 const OFF: &str = "_events_off";
@@ -16,16 +19,12 @@ const ON: &str = "_events_on";
 const RELEASE: &str = "fastpath_qspin_release";
 
 /// Builds the example, reads its assembly and judges it.
-pub(crate) fn run(root: &Path, show: bool) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, show: bool) -> Result<ExitCode> {
     if cfg!(not(target_arch = "x86_64")) {
         println!("fastpath: skipped, the listing is read on x86-64 only");
         return Ok(ExitCode::SUCCESS);
     }
-    let Some(assembly) = emit(root)? else {
-        println!("fastpath: the example does not build");
-        return Ok(ExitCode::FAILURE);
-    };
-    let functions = asm::functions(&assembly, PREFIX);
+    let functions = asm::functions(&emit(root)?, PREFIX);
     for function in &functions {
         println!("{:<44} {:>4} instructions", function.name, function.instructions.len());
         if show {
@@ -40,26 +39,21 @@ pub(crate) fn run(root: &Path, show: bool) -> io::Result<ExitCode> {
     Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The assembly of the example, or nothing when it does not build.
-fn emit(root: &Path) -> io::Result<Option<String>> {
-    let target = crate::built::target(root).join("fastpath");
-    fs::create_dir_all(&target)?;
+/// The assembly of the example.
+fn emit(root: &Path) -> Result<String> {
+    let sh = shell(root)?;
+    let target = built::target(root).join("fastpath");
     let listing = target.join("fastpath.s");
+    sh.create_dir(&target)?;
     // Several units of code would spread the listing over several files.
-    let built = Command::new("cargo")
-        .args(["rustc", "-p", "stanchion", "--release", "--example", "fastpath", "--features", ""])
-        .args(["--config", "profile.release.codegen-units=1", "--target-dir"])
-        .arg(&target)
-        .arg("--")
+    let units = ["--config", "profile.release.codegen-units=1"];
+    let example = cmd!(sh, "cargo rustc -p stanchion --release --example fastpath --features").arg("");
+    example
+        .args(units)
+        .args(["--target-dir", &target.to_string_lossy(), "--"])
         .arg(format!("--emit=asm={}", listing.display()))
-        .current_dir(root)
-        .status()?;
-    if !built.success() {
-        return Ok(None);
-    }
-    fs::read_to_string(&listing).map(Some).map_err(|error| {
-        io::Error::other(format!("{} is missing ({error}); remove {}", listing.display(), target.display()))
-    })
+        .run()?;
+    sh.read_file(&listing).with_context(|| format!("there is no listing; remove {}", target.display()))
 }
 
 /// What is wrong with the functions; empty when they hold what is claimed.

@@ -1,16 +1,16 @@
 //! `cargo xtask guest`: builds the kernel image, and on request checks that it comes up, works and ends as it
 //! should.
 mod check;
-mod qemu;
 
 use crate::built;
-use clap::Args;
-use std::io;
+use crate::process::shell;
+use anyhow::Result;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
+use xshell::{Shell, cmd};
 
 /// What is wanted beside the image.
-#[derive(Args)]
+#[derive(clap::Args)]
 pub(crate) struct Request {
     /// Run clippy on the kernel as well
     #[arg(long)]
@@ -26,21 +26,26 @@ pub(crate) struct Request {
     qemu: String,
 }
 
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    let sh = shell(root)?;
     if request.lint {
-        lint(root)?;
+        let kernel = KERNEL.split(' ');
+        cmd!(sh, "cargo clippy {kernel...} -- -D warnings").run()?;
     }
-    let image = image(root)?;
+    let image = image(root, &sh)?;
     println!("{}", image.display());
     if request.check {
-        return check::run(&image, &request.qemu, request.only.as_deref());
+        return check::run(root, &image, &request.qemu, request.only.as_deref());
     }
     Ok(ExitCode::SUCCESS)
 }
 
+/// The kernel, for a command of cargo.
+const KERNEL: &str = "-p stanchion-guest --bin stanchion-guest --features kernel --profile guest";
+
 /// What makes of the host's standard library, the only one that there need be, a program for a machine
 /// without an operating system.
-const LINKED: &[&str] = &[
+const LINKED: [&str; 7] = [
     "relocation-model=static",
     "relro-level=off",
     "link-arg=-nostartfiles",
@@ -51,32 +56,10 @@ const LINKED: &[&str] = &[
 ];
 
 /// Builds the image and says where it is.
-fn image(root: &Path) -> io::Result<PathBuf> {
-    let mut cargo = cargo(root, "rustc");
-    cargo.arg("--quiet").arg("--");
-    for option in LINKED {
-        cargo.args(["-C", option]);
-    }
+fn image(root: &Path, sh: &Shell) -> Result<PathBuf> {
+    let kernel = KERNEL.split(' ');
+    let options = LINKED.iter().flat_map(|option| ["-C", option]);
     let script = root.join("crates/guest/kernel.ld");
-    cargo.arg("-C").arg(format!("link-arg=-Wl,-T,{}", script.display()));
-    must_succeed(cargo, "the guest does not build")?;
+    cmd!(sh, "cargo rustc {kernel...} --quiet -- {options...} -C link-arg=-Wl,-T,{script}").run()?;
     Ok(built::target(root).join("guest/stanchion-guest"))
-}
-
-fn lint(root: &Path) -> io::Result<()> {
-    let mut cargo = cargo(root, "clippy");
-    cargo.args(["--", "-D", "warnings"]);
-    must_succeed(cargo, "clippy has something to say about the kernel")
-}
-
-/// A command of cargo for the kernel.
-fn cargo(root: &Path, command: &str) -> Command {
-    let mut cargo = Command::new("cargo");
-    cargo.current_dir(root).args([command, "-p", "stanchion-guest", "--bin", "stanchion-guest"]);
-    cargo.args(["--features", "kernel", "--profile", "guest"]);
-    cargo
-}
-
-fn must_succeed(mut command: Command, otherwise: &str) -> io::Result<()> {
-    if command.status()?.success() { Ok(()) } else { Err(io::Error::other(otherwise.to_owned())) }
 }

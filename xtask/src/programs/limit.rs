@@ -1,7 +1,8 @@
 //! A container's limit of CPU time, for the commands under the lock.
 use super::table::Words;
+use anyhow::Result;
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
+use std::{fs, process};
 
 /// What container runtimes use.
 const PERIOD_US: f64 = 100_000.0;
@@ -16,7 +17,7 @@ pub(super) struct Limit {
 
 impl Limit {
     /// Makes a group; the error says why there is none.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let one = Path::new("/sys/fs/cgroup/cpu");
         let (parent, file, period) = if one.join("cpu.cfs_quota_us").exists() {
             (one, "cpu.cfs_quota_us", "")
@@ -31,7 +32,7 @@ impl Limit {
     }
 
     /// Limits everybody in the group to the time of so many CPUs. What a command is given to that enters it.
-    pub(super) fn wrapper(&self, cpus: f64) -> io::Result<Words> {
+    pub(super) fn wrapper(&self, cpus: f64) -> Result<Words> {
         let file = self.dir.join(self.file);
         let quota = (cpus * PERIOD_US).round();
         fs::OpenOptions::new().write(true).open(&file)?;
