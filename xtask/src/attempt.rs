@@ -53,8 +53,8 @@ pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> Result<ExitCode> {
 fn steps(lock: &str, modules: &BTreeSet<String>, schedules: u64) -> Vec<(String, String)> {
     let own = lock.replace('-', "_");
     let unit = |package: &str| {
-        let filters: String = modules.iter().map(|module| format!(" {module}::")).collect();
-        let words = format!("test -p {package} --lib --{filters}");
+        let filters = modules.iter().map(|module| format!("{module}::")).collect::<Vec<_>>().join(" ");
+        let words = format!("test -p {package} --lib -- {filters}");
         (format!("{package}, unit tests"), words)
     };
     let conformance = |package: &str| {

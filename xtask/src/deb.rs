@@ -1,7 +1,7 @@
 //! `cargo xtask deb`: Debian packages, by dpkg-deb. What goes where stands in `packaging/packages.toml`.
 use crate::built;
 use crate::capi::{self, Places};
-use crate::process::shell;
+use crate::process::{shell, silently};
 use anyhow::{Context as _, Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -157,7 +157,7 @@ impl Workshop {
         for file in ours {
             let (from, to) = (self.staged().join(file), tree.join("usr").join(file));
             sh.create_dir(to.parent().unwrap_or(&tree))?;
-            cmd!(sh, "cp -P --preserve=mode,links {from} {to}").quiet().run()?;
+            silently(cmd!(sh, "cp -P --preserve=mode,links {from} {to}"))?;
             links |= file.contains(".so.");
             libraries.extend(self.needed(&from)?);
         }
@@ -171,7 +171,7 @@ impl Workshop {
                 "stanchion ({version}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- {maintainer}  {date}\n"
             ),
         )?;
-        cmd!(sh, "gzip -9n {changes}").run()?;
+        silently(cmd!(sh, "gzip -9n {changes}"))?;
         if !package.overrides.is_empty() {
             let line = |(says, why): (&String, &String)| format!("# {why}\n{name}: {says}\n");
             let lines: String = package.overrides.iter().map(line).collect();
@@ -197,8 +197,8 @@ impl Workshop {
         depends.extend(package.depends.iter().map(|other| other.replace("@VERSION@", version)));
         sh.write_file(debian.join("control"), self.control(package, &depends, bytes / 1024))?;
         let made = self.packages.join(format!("{name}_{version}_{}.deb", self.architecture));
-        cmd!(sh, "chmod -R u=rwX,go=rX {tree}").run()?;
-        cmd!(sh, "dpkg-deb --root-owner-group --build {tree} {made}").ignore_stdout().run()?;
+        silently(cmd!(sh, "chmod -R u=rwX,go=rX {tree}"))?;
+        silently(cmd!(sh, "dpkg-deb --root-owner-group --build {tree} {made}"))?;
         Ok(made)
     }
 

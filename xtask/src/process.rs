@@ -1,5 +1,5 @@
 //! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -9,11 +9,11 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
-use xshell::Shell;
+use xshell::{Cmd, Shell};
 
 /// Set by Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
@@ -30,6 +30,17 @@ pub(crate) fn shell(dir: &Path) -> xshell::Result<Shell> {
     let shell = Shell::new()?;
     shell.change_dir(dir);
     Ok(shell)
+}
+
+/// Runs a command that must succeed; what it prints is seen only if it does not.
+pub(crate) fn silently(command: Cmd<'_>) -> anyhow::Result<Output> {
+    let line = command.to_string();
+    let output = command.ignore_status().output()?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    eprint!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    bail!("`{line}` fails ({}); see above", output.status)
 }
 
 /// Whether a command succeeds; nothing of it is seen.
@@ -101,17 +112,13 @@ pub(crate) struct Running {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Starts a command: no input, output into these files, which may be one, a process group of its own.
-pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> io::Result<Running> {
+pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyhow::Result<Running> {
     let out = File::create(stdout)?;
     let err = if stdout == stderr { out.try_clone()? } else { File::create(stderr)? };
     command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
     let started = Instant::now();
-    let child = command.spawn().map_err(|error| {
-        io::Error::new(
-            error.kind(),
-            format!("{} can not be started: {error}", command.get_program().display()),
-        )
-    })?;
+    let child = command.spawn();
+    let child = child.with_context(|| format!("{} can not be started", command.get_program().display()))?;
     let group = Pid::from_child(&child);
     let exit = pidfd_open(group, PidfdFlags::empty())?;
     Ok(Running { child, group, exit, started, peak_kib: 0 })

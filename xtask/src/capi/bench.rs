@@ -11,7 +11,6 @@ pub(super) const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"
 
 pub(super) struct Bench<'a> {
     pub(super) root: &'a Path,
-    /// In `crates/capi`.
     pub(super) sh: Shell,
     /// What to put in front of every path.
     pub(super) destdir: PathBuf,

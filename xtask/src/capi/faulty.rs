@@ -4,6 +4,7 @@
 use super::bench::{Bench, STRICT, judge};
 use super::install::{STAYS, build, one_object};
 use super::programs::{Toolchain, shared, tests};
+use crate::process::silently;
 use anyhow::{Context as _, Result, anyhow, ensure};
 use serde::Deserialize;
 use std::fs;
@@ -70,7 +71,7 @@ fn replaced(
     let (compiler, library) = (toolchain.c, bench.programs.join("fault.so"));
     let fault = library.with_extension("c");
     bench.sh.write_file(&fault, format!("{START}{code}"))?;
-    cmd!(bench.sh, "{compiler} -shared -fPIC {fault} -o {library}").quiet().run()?;
+    silently(cmd!(bench.sh, "{compiler} -shared -fPIC {fault} -o {library}"))?;
     // The program's own clock ends it then. A fault that makes it hang is noticed so; any other program has
     // ended long before.
     let seconds = if hangs { "8" } else { "100" };
@@ -85,9 +86,10 @@ fn panic(bench: &Bench<'_>, toolchain: &Toolchain, functions: &[String]) -> Resu
     let object = one_object(sh, &programs.join("debug"), &built.archive, functions)?;
     let (compiler, program, source) = (toolchain.c, programs.join("panics"), bench.source("tests/panics.c"));
     let (flags, libraries) = (bench.pkg_config("--cflags")?, built.libraries);
-    cmd!(sh, "{compiler} -std=gnu11 -pthread {flags...} {source} {object} -o {program} {libraries...}")
-        .quiet()
-        .run()?;
+    silently(cmd!(
+        sh,
+        "{compiler} -std=gnu11 -pthread {flags...} {source} {object} -o {program} {libraries...}"
+    ))?;
     Ok(cmd!(sh, "{program}").ignore_status().output()?)
 }
 
@@ -133,9 +135,10 @@ fn compile(
     let (source, ours) = (bench.source(&format!("tests/{name}.c")), bench.pkg_config("--cflags")?);
     let warnings = STRICT.iter().chain(&["-Wno-pedantic"]);
     let options = "-O2 -pthread -std=gnu11".split(' ');
-    cmd!(bench.sh, "{compiler} {options...} {warnings...} {ours...} {source} -o {path} {flags...}")
-        .quiet()
-        .run()?;
+    silently(cmd!(
+        bench.sh,
+        "{compiler} {options...} {warnings...} {ours...} {source} -o {path} {flags...}"
+    ))?;
     Ok(path)
 }
 

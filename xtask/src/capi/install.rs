@@ -5,7 +5,7 @@
 //! left out. The archive and the shared library are made of that object.
 use crate::built;
 use crate::capi::header::{FAMILY_HEADER, HEADER};
-use crate::process::shell;
+use crate::process::{shell, silently};
 use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write as _;
 use std::os::unix::fs::symlink;
@@ -86,7 +86,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     let object = one_object(&sh, &work, &built.archive, &functions)?;
     let archive = work.join("libstanchion.a");
     sh.remove_path(&archive)?;
-    cmd!(sh, "ar rcs {archive} {object}").quiet().run()?;
+    silently(cmd!(sh, "ar rcs {archive} {object}"))?;
     let library = link(&sh, &work, &object, &functions, &built.libraries)?;
 
     let mut installed = Vec::new();
@@ -146,9 +146,8 @@ pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Res
     let features = if family { "family" } else { "" };
     let cargo = cmd!(sh, "cargo rustc --profile {profile} -p stanchion-capi --lib --target-dir {target}");
     let cargo = cargo.args(["--features", features, "--", "--print", "native-static-libs"]);
-    let printed = cargo.env_remove("CARGO_BUILD_TARGET").ignore_status().output()?;
-    let text = String::from_utf8_lossy(&printed.stderr);
-    ensure!(printed.status.success(), "stanchion-capi does not build:\n{text}");
+    let built = silently(cargo.env_remove("CARGO_BUILD_TARGET"))?;
+    let text = String::from_utf8_lossy(&built.stderr);
     let libraries =
         native_libraries(&text).context("rustc did not say which libraries of the system are needed")?;
     Ok(Built { archive: target.join(directory).join("libstanchion_c.a"), libraries })
@@ -194,11 +193,11 @@ pub(crate) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &[S
     let (whole, object, list) = (work.join("whole.o"), work.join("stanchion.o"), work.join("functions"));
     sh.write_file(&list, functions.join("\n") + "\n")?;
     let needed = functions.iter().flat_map(|name| ["-u", name]);
-    cmd!(sh, "ld -r --gc-sections {needed...} --whole-archive {archive} -o {whole}").quiet().run()?;
+    silently(cmd!(sh, "ld -r --gc-sections {needed...} --whole-archive {archive} -o {whole}"))?;
     // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left
     // after that.
     let strip = ["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"];
-    cmd!(sh, "objcopy {strip...} --keep-global-symbols={list} {whole} {object}").quiet().run()?;
+    silently(cmd!(sh, "objcopy {strip...} --keep-global-symbols={list} {whole} {object}"))?;
     Ok(object)
 }
 
@@ -218,7 +217,7 @@ fn link(
     sh.write_file(&script, version_script(functions))?;
     let names = [format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())];
     let flags = ["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"];
-    cmd!(sh, "cc -shared {object} -o {library} {names...} {flags...} {libraries...}").quiet().run()?;
+    silently(cmd!(sh, "cc -shared {object} -o {library} {names...} {flags...} {libraries...}"))?;
     Ok(library)
 }
 

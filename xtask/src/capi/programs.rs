@@ -1,9 +1,9 @@
 //! The programs in C and C++, the compilers for them, and the ways to link them.
 use super::bench::{Bench, STRICT, judge};
-use crate::process::succeeds;
+use crate::process::{silently, succeeds};
 use anyhow::{Context as _, Result, ensure};
 use std::collections::BTreeSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use xshell::cmd;
 
 /// A C and a C++ compiler that belong together.
@@ -87,8 +87,8 @@ pub(super) fn accept_headers(bench: &mut Bench<'_>, toolchain: &Toolchain) {
             bench.sh,
             "{compiler} -fsyntax-only -x {language} -std={standard} {flags...} -include {header} /dev/null"
         );
-        let accepted = accept.quiet().run();
-        bench.note(&format!("{compiler} -std={standard} accepts {file}"), accepted.map_err(Into::into));
+        let accepted = silently(accept).map(drop);
+        bench.note(&format!("{compiler} -std={standard} accepts {file}"), accepted);
     }
 }
 
@@ -97,20 +97,20 @@ pub(super) fn build_and_run(bench: &mut Bench<'_>, toolchain: &Toolchain) -> Res
     for source in PROGRAMS {
         for linking in LINKINGS {
             let path = place(bench, toolchain, source, linking);
-            let compiler = if source.ends_with(".c") { toolchain.c } else { toolchain.cxx };
+            let (compiler, standard) = match source.rsplit_once('.') {
+                Some((_, "c")) => (toolchain.c, "-std=c11"),
+                _ => (toolchain.cxx, "-std=c++17"),
+            };
             let what = format!("{compiler} {source} {linking}");
-            if let Err(why) = build(bench, compiler, source, linking, &path) {
+            if let Err(why) = build(bench, [compiler, standard], source, linking, &path) {
                 bench.note(&what, Err(why));
                 continue;
             }
-            let expected = match source.starts_with("tests/") {
-                true => None,
-                false => {
-                    let file = bench.source(source).with_extension("out");
-                    let text = bench.sh.read_file(file);
-                    Some(text.context("write down what the program prints")?)
-                }
-            };
+            let mut expected = None;
+            if source.starts_with("examples/") {
+                let text = bench.sh.read_file(bench.source(source).with_extension("out"));
+                expected = Some(text.context("write down what the program prints")?);
+            }
             let mut output = bench.run(&path, &[], &[])?;
             bench.note(&what, judge(&output, expected.as_deref()));
             if source == READS_ENVIRONMENT {
@@ -122,19 +122,24 @@ pub(super) fn build_and_run(bench: &mut Bench<'_>, toolchain: &Toolchain) -> Res
     Ok(())
 }
 
-fn build(bench: &Bench<'_>, compiler: &str, source: &str, linking: &str, path: &PathBuf) -> Result<()> {
-    let standard = if source.ends_with(".c") { "-std=c11" } else { "-std=c++17" };
+fn build(
+    bench: &Bench<'_>,
+    [compiler, standard]: [&str; 2],
+    source: &str,
+    linking: &str,
+    path: &Path,
+) -> Result<()> {
     let (sh, object, source) = (&bench.sh, path.with_extension("o"), bench.source(source));
     let flags = bench.pkg_config("--cflags")?;
     let compile =
         cmd!(sh, "{compiler} -O2 -pthread {standard} {STRICT...} {flags...} -c {source} -o {object}");
-    compile.quiet().run()?;
+    silently(compile)?;
     let libraries = match linking {
         SHARED => bench.pkg_config("--libs")?,
         "with the archive" => bench.archive()?,
         _ => ["-static".to_owned()].into_iter().chain(bench.pkg_config("--static --libs")?).collect(),
     };
-    Ok(cmd!(sh, "{compiler} -pthread {object} -o {path} {libraries...}").quiet().run()?)
+    silently(cmd!(sh, "{compiler} -pthread {object} -o {path} {libraries...}")).map(drop)
 }
 
 /// The functions that the test programs call, from their objects.

@@ -8,12 +8,12 @@ use super::runner::{Setting, Verdict};
 use super::{Case, TIMEOUT, find, run_cases};
 use crate::process::at_once;
 use anyhow::{Context as _, Result, ensure};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::time::Duration;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 /// What a broken library says of itself.
 #[derive(Debug, PartialEq, Eq)]

@@ -60,14 +60,13 @@ impl Subject {
         self.package == "parking_lot"
     }
 
-    fn drop_in(&self, root: &Path) -> PathBuf {
-        root.join(format!("crates/parking_lot-{}", self.drop_in))
+    fn drop_in(&self, root: &Path) -> String {
+        root.join(format!("crates/parking_lot-{}", self.drop_in)).display().to_string()
     }
 
     /// What has cargo take the drop-in.
     fn patch(&self, root: &Path) -> [String; 2] {
-        let path = self.drop_in(root).display().to_string();
-        ["--config".to_owned(), format!("patch.crates-io.parking_lot.path={path:?}")]
+        ["--config".to_owned(), format!("patch.crates-io.parking_lot.path={:?}", self.drop_in(root))]
     }
 }
 
@@ -187,7 +186,8 @@ impl Bench<'_> {
     fn own_tests(&self, with: &Path) -> Result<Outcome> {
         let Self { root, subject, .. } = self;
         let features: Vec<&str> = subject.features.split(',').collect();
-        place::rename(with, &subject.drop_in(root), &root.join("crates/stanchion"), &features)?;
+        let stanchion = root.join("crates/stanchion").display().to_string();
+        place::rename(with, &subject.drop_in(root), &stanchion, &features)?;
         let helpers = root.join(LIST).with_file_name(format!("helpers-{}.rs", subject.drop_in));
         let helpers = fs::read_to_string(helpers)?;
         own_tests::write(&with.join("src"), &with.join("tests/own.rs"), &helpers, &subject.inside)?;

@@ -1,7 +1,7 @@
 //! Where the tests of a published crate are run: copies of its source below the target directory, fetched by
 //! cargo.
 use super::Subject;
-use crate::process::shell;
+use crate::process::{shell, silently};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ pub(super) fn fetch(dir: &Path, Subject { package, version, .. }: &Subject) -> R
 pub(super) fn copy(source: &Path, to: &Path) -> Result<()> {
     let sh = shell(source)?;
     sh.remove_path(to)?;
-    cmd!(sh, "cp -r {source} {to}").quiet().run()?;
+    silently(cmd!(sh, "cp -r {source} {to}"))?;
     edit(&to.join("Cargo.toml"), |manifest| {
         if manifest.lines().any(|line| line.trim() == "[workspace]") {
             manifest.to_owned()
@@ -40,7 +40,7 @@ pub(super) fn copy(source: &Path, to: &Path) -> Result<()> {
 
 /// Gives the copy of parking_lot another name, and the drop-in to its tests and to the examples in its
 /// documentation.
-pub(super) fn rename(copy: &Path, drop_in: &Path, stanchion: &Path, features: &[&str]) -> Result<()> {
+pub(super) fn rename(copy: &Path, drop_in: &str, stanchion: &str, features: &[&str]) -> Result<()> {
     edit(&copy.join("Cargo.toml"), |manifest| {
         format!(
             "{}\n[dev-dependencies.parking_lot]\npath = {drop_in:?}\nfeatures = {features:?}\n\n[dev-dependencies.stanchion]\npath = {stanchion:?}\n\n[[test]]\nname = \"own\"\npath = \"tests/own.rs\"\n",

@@ -46,13 +46,8 @@ fn emit(root: &Path) -> Result<String> {
     let listing = target.join("fastpath.s");
     sh.create_dir(&target)?;
     // Several units of code would spread the listing over several files.
-    let units = ["--config", "profile.release.codegen-units=1"];
-    let example = cmd!(sh, "cargo rustc -p stanchion --release --example fastpath --features").arg("");
-    example
-        .args(units)
-        .args(["--target-dir", &target.to_string_lossy(), "--"])
-        .arg(format!("--emit=asm={}", listing.display()))
-        .run()?;
+    let units = "profile.release.codegen-units=1";
+    cmd!(sh, "cargo rustc -p stanchion --release --example fastpath --config {units} --target-dir {target} -- --emit=asm={listing}").run()?;
     sh.read_file(&listing).with_context(|| format!("there is no listing; remove {}", target.display()))
 }
 

@@ -9,13 +9,13 @@ use super::kit::Kit;
 use super::limit::Limit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
-use super::{Request, get_ready, report};
+use super::{Request, get_ready};
 use crate::{built, process};
 use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write;
 use lab_kit::progress::Progress;
 use lab_kit::stats::median;
-use lab_kit::units::percent;
+use lab_kit::units::{percent, three_figures};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
@@ -100,7 +100,7 @@ pub(super) fn run(
                 }
                 let stage = kit.stage(program, overcommit, &lock)?;
                 let Some(played) = play(program, &lock, &stage)? else { break 'all };
-                let told = played.rate.map_or_else(|| played.verdict.to_string(), report::short);
+                let told = played.rate.map_or_else(|| played.verdict.to_string(), three_figures);
                 progress.done(&format!("{:<26} {overcommit:>2}x {:<12} {told}", program.name, lock.name));
                 rates[at].extend(played.rate);
             }
@@ -235,7 +235,7 @@ fn markdown(cells: &[Cell], cpus: usize) -> String {
             cell.program,
             cell.lock,
             if cell.advised { " (advised)" } else { "" },
-            report::short(cell.measured),
+            three_figures(cell.measured),
             cell.ratio,
             cell.predicted,
             percent(cell.error()),

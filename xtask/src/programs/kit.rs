@@ -78,10 +78,8 @@ impl Kit {
     /// An empty directory and the values of one run.
     pub(crate) fn stage(&self, program: &Program, overcommit: usize, lock: &Lock) -> Result<Stage> {
         let dir = self.work.join("run");
-        if dir.exists() {
-            fs::remove_dir_all(&dir)?;
-        }
-        fs::create_dir_all(&dir)?;
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir(&dir)?;
         let threads = self.cpus * overcommit;
         let mut values = self.values(program);
         values.extend(work(self.amount(program), overcommit, threads as u64, lock.slow));
@@ -98,9 +96,7 @@ impl Kit {
     /// Keeps what a failed run left behind; where.
     pub(crate) fn keep(&self, stage: &Stage, name: &str) -> Result<PathBuf> {
         let kept = self.scratch.join("failed").join(name);
-        if kept.exists() {
-            fs::remove_dir_all(&kept)?;
-        }
+        let _ = fs::remove_dir_all(&kept);
         fs::create_dir_all(self.scratch.join("failed"))?;
         fs::rename(&stage.dir, &kept)?;
         Ok(kept)

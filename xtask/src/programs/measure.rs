@@ -5,8 +5,10 @@ use super::table::Program;
 use super::{Request, get_ready, levels, report};
 use crate::{built, process};
 use anyhow::{Result, ensure};
+use core::fmt::Write as _;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
+use lab_kit::units::three_figures;
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -114,11 +116,11 @@ fn interleaved(
                 let load = format!("{overcommit}x");
                 let mut line = format!("{name:<26} {load:>4} {lock_name:<12} {seconds:>6.1} s  {verdict}");
                 if let Some(rate) = played.rate {
-                    line += &format!(", {}/s", report::short(rate));
+                    let _ = write!(line, ", {}/s", three_figures(rate));
                 }
                 if *verdict != Verdict::Right {
                     let kept = kit.keep(&stage, &format!("{name}-{load}-{lock_name}"))?;
-                    line += &format!("\n{:26} what it left: {}", "", kept.display());
+                    let _ = write!(line, "\n{:26} what it left: {}", "", kept.display());
                 }
                 progress.done(&line);
                 let (program, lock) = (name.clone(), lock_name.clone());

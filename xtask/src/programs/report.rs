@@ -6,6 +6,7 @@ use super::table::Program;
 use core::fmt::Write;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, median};
+use lab_kit::units::three_figures;
 use std::collections::BTreeSet;
 
 /// What a program must reach at one thread a CPU, relative to libc.
@@ -90,7 +91,7 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
                 let verdict = verdict(beside.ratio, bar);
                 *if beside.ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
                 let Beside { ratio, lock, libc, memory } = &beside;
-                let [libc, lock] = [libc, lock].map(|rates| short(median(rates)));
+                let [libc, lock] = [libc, lock].map(|rates| three_figures(median(rates)));
                 let _ = writeln!(
                     out,
                     " {libc} | {lock} | {ratio} | {} | {memory:.2} | {bar:.2} | {peer} | {verdict} |",
@@ -163,16 +164,6 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
     }
 }
 
-/// A number in a few characters.
-pub(super) fn short(value: f64) -> String {
-    match value {
-        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
-        v if v >= 1e4 => format!("{:.1} k", v / 1e3),
-        v if v >= 100.0 => format!("{v:.0}"),
-        v => format!("{v:.2}"),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::play::Played;
@@ -222,18 +213,13 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_short() {
-        assert_eq!([0.5, 150.0, 20_000.0, 3e6].map(short), ["0.50", "150", "20.0 k", "3.00 M"]);
-    }
-
-    #[test]
     fn a_table_tells_what_was_met_missed_and_left_out() {
         let programs =
             super::super::table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         let pigz: Vec<Program> = programs.into_iter().filter(|program| program.name == "pigz").collect();
         let met = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 97.5)]), &pigz);
         assert!(
-            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 | 1 | 1.00 | 0.97 |")
+            met.contains("| pigz | 16 (8x) | 100 | 97.5 | 0.97 | 1 | 1.00 | 0.97 |")
                 && met.contains("1 bars met, 0 missed"),
             "{met}"
         );

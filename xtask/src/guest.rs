@@ -1,12 +1,70 @@
-//! What the guest is checked for, as `crates/guest/tests/checks.toml` has it: that it comes up, that each way to
-//! end is told apart, and that locks without exclusion are noticed.
-use crate::process::{self, Ended, succeeds};
+//! `cargo xtask guest`: builds the kernel image, and on request boots it as `crates/guest/tests/checks.toml` has
+//! it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion are
+//! noticed.
+use crate::built;
+use crate::process::{self, Ended, shell, succeeds};
 use anyhow::{Context as _, Result, bail};
 use core::time::Duration;
 use serde::Deserialize;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use xshell::{Shell, cmd};
+
+/// What is wanted beside the image.
+#[derive(clap::Args)]
+pub(crate) struct Request {
+    /// Run clippy on the kernel as well
+    #[arg(long)]
+    lint: bool,
+    /// Boot it in QEMU in all the ways that its checks know, and see that each ends as it should
+    #[arg(long)]
+    check: bool,
+    /// With --check: only checks whose names contain this
+    #[arg(long, value_name = "WORD", requires = "check")]
+    only: Option<String>,
+    /// With --check: QEMU's program
+    #[arg(long, value_name = "PATH", default_value = "qemu-system-x86_64")]
+    qemu: String,
+}
+
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    let sh = shell(root)?;
+    if request.lint {
+        let kernel = KERNEL.split(' ');
+        cmd!(sh, "cargo clippy {kernel...} -- -D warnings").run()?;
+    }
+    let image = image(root, &sh)?;
+    println!("{}", image.display());
+    if request.check {
+        return check(root, &image, &request.qemu, request.only.as_deref());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The kernel, for a command of cargo.
+const KERNEL: &str = "-p stanchion-guest --bin stanchion-guest --features kernel --profile guest";
+
+/// What makes of the host's standard library, the only one that there need be, a program for a machine
+/// without an operating system.
+const LINKED: [&str; 7] = [
+    "relocation-model=static",
+    "relro-level=off",
+    "link-arg=-nostartfiles",
+    "link-arg=-nostdlib",
+    "link-arg=-static",
+    "link-arg=-no-pie",
+    "link-arg=-Wl,--build-id=none,--no-eh-frame-hdr",
+];
+
+/// Builds the image and says where it is.
+fn image(root: &Path, sh: &Shell) -> Result<PathBuf> {
+    let kernel = KERNEL.split(' ');
+    let options = LINKED.iter().flat_map(|option| ["-C", option]);
+    let script = root.join("crates/guest/kernel.ld");
+    cmd!(sh, "cargo rustc {kernel...} --quiet -- {options...} -C link-arg=-Wl,-T,{script}").run()?;
+    Ok(built::target(root).join("guest/stanchion-guest"))
+}
 
 const CHECKS: &str = "crates/guest/tests/checks.toml";
 /// QEMU is killed after so long.
@@ -74,7 +132,7 @@ fn read(root: &Path) -> Result<Vec<Check>> {
 }
 
 /// Boots the machine of each check whose name contains `only`.
-pub(super) fn run(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<ExitCode> {
+fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<ExitCode> {
     if !succeeds(&[qemu, "--version"]) {
         println!("skipped: no {qemu} here; Debian's package is qemu-system-x86");
         return Ok(ExitCode::SUCCESS);
