@@ -34,7 +34,6 @@ pub(crate) fn missing() -> ExitCode {
     if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Builds and runs.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let missing = AARCH64.missing();
     ensure!(missing.is_empty(), "there is no {}", missing.join(", no "));

@@ -1,8 +1,9 @@
 //! `cargo xtask deb`: Debian packages, by dpkg-deb. What goes where stands in `packaging/packages.toml`.
 use crate::built;
-use crate::capi::{self, Places};
+use crate::capi::{self, Places, VERSION};
+use crate::files::entries;
 use crate::process::{shell, silently};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,10 +11,7 @@ use std::process::ExitCode;
 use std::{env, fs};
 use xshell::{Shell, cmd};
 
-#[derive(Deserialize)]
-struct Packages {
-    package: Vec<Package>,
-}
+const PACKAGES: &str = "packaging/packages.toml";
 
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -39,7 +37,6 @@ struct Workshop {
     /// Below this is a tree for each package, and one with everything.
     trees: PathBuf,
     packages: PathBuf,
-    version: String,
     /// As Debian calls it.
     architecture: &'static str,
     /// Where libraries go, below `/usr`.
@@ -54,10 +51,8 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<ExitCode> {
     let shop = Workshop::new(root)?;
     let sh = &shop.sh;
     shop.stage(root)?;
-    let list = sh.read_file("packaging/packages.toml")?;
-    let list: Packages = toml::from_str(&list).context("packaging/packages.toml")?;
     let mut left = shop.files(&shop.staged())?;
-    for package in &list.package {
+    for package in &entries::<Package>(root, PACKAGES, "package")? {
         let patterns: Vec<String> =
             package.files.iter().map(|file| file.replace("@LIB@", &shop.libdir)).collect();
         let (ours, others): (Vec<_>, Vec<_>) =
@@ -66,7 +61,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<ExitCode> {
         let made = shop.make(package, &ours)?;
         println!("deb: {} {} KiB", made.display(), fs::metadata(&made)?.len() / 1024);
     }
-    ensure!(left.is_empty(), "no package of packaging/packages.toml takes {}", left[0]);
+    ensure!(left.is_empty(), "no package of {PACKAGES} takes {}", left[0]);
     let (packages, fresh) = (&shop.packages, shop.packages.with_file_name("root"));
     let passed = !check || cmd!(sh, "packaging/check.sh {packages} {fresh}").run().is_ok();
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -98,7 +93,6 @@ impl Workshop {
         Ok(Self {
             trees,
             packages,
-            version: capi::version(root)?,
             architecture,
             libdir: format!("lib/{triplet}"),
             maintainer,
@@ -113,7 +107,6 @@ impl Workshop {
         self.trees.join("all/usr")
     }
 
-    /// Installs everything.
     fn stage(&self, root: &Path) -> Result<()> {
         let (sh, usr, libdir) = (&self.sh, self.staged(), &self.libdir);
         let places = Places {
@@ -150,7 +143,7 @@ impl Workshop {
 
     /// Makes one package of these files.
     fn make(&self, package: &Package, ours: &[String]) -> Result<PathBuf> {
-        let Self { sh, version, .. } = self;
+        let sh = &self.sh;
         let name = &package.name;
         let tree = self.trees.join(name);
         let (mut libraries, mut links) = (BTreeSet::new(), false);
@@ -168,7 +161,7 @@ impl Workshop {
         sh.write_file(
             &changes,
             format!(
-                "stanchion ({version}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- {maintainer}  {date}\n"
+                "stanchion ({VERSION}) unstable; urgency=medium\n\n  * See CHANGELOG.md of the sources.\n\n -- {maintainer}  {date}\n"
             ),
         )?;
         silently(cmd!(sh, "gzip -9n {changes}"))?;
@@ -182,7 +175,7 @@ impl Workshop {
         let debian = tree.join("DEBIAN");
         if links {
             sh.write_file(debian.join("triggers"), "activate-noawait ldconfig\n")?;
-            sh.write_file(debian.join("shlibs"), format!("libstanchion 0 {name} (>= {version})\n"))?;
+            sh.write_file(debian.join("shlibs"), format!("libstanchion 0 {name} (>= {VERSION})\n"))?;
         }
         let (mut sums, mut bytes) = (String::new(), 0);
         for file in self.files(&tree)?.iter().filter(|file| file.starts_with("usr/")) {
@@ -194,19 +187,19 @@ impl Workshop {
         }
         sh.write_file(debian.join("md5sums"), sums)?;
         let mut depends: Vec<String> = libraries.into_iter().collect();
-        depends.extend(package.depends.iter().map(|other| other.replace("@VERSION@", version)));
+        depends.extend(package.depends.iter().map(|other| other.replace("@VERSION@", VERSION)));
         sh.write_file(debian.join("control"), self.control(package, &depends, bytes / 1024))?;
-        let made = self.packages.join(format!("{name}_{version}_{}.deb", self.architecture));
+        let made = self.packages.join(format!("{name}_{VERSION}_{}.deb", self.architecture));
         silently(cmd!(sh, "chmod -R u=rwX,go=rX {tree}"))?;
         silently(cmd!(sh, "dpkg-deb --root-owner-group --build {tree} {made}"))?;
         Ok(made)
     }
 
     fn control(&self, package: &Package, depends: &[String], kib: u64) -> String {
-        let Self { version, architecture, maintainer, .. } = self;
+        let Self { architecture, maintainer, .. } = self;
         let Package { name, section, summary, .. } = package;
         let mut lines = vec![
-            format!("Package: {name}\nSource: stanchion\nVersion: {version}\nArchitecture: {architecture}"),
+            format!("Package: {name}\nSource: stanchion\nVersion: {VERSION}\nArchitecture: {architecture}"),
             format!(
                 "Maintainer: {maintainer}\nInstalled-Size: {kib}\nSection: {section}\nPriority: optional"
             ),

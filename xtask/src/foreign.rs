@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
 
-/// Such a machine.
 #[derive(Debug)]
 pub(crate) struct Foreign {
     /// As rustc calls it, with `--target`.
@@ -14,8 +13,6 @@ pub(crate) struct Foreign {
     /// Runs a program that stands behind it; with the libraries that a package manager installed beside this
     /// machine's own.
     emulator: [&'static str; 3],
-    /// The emulator's flag for a variable that only the program is to see.
-    variable: &'static str,
 }
 
 /// The only one that is known.
@@ -24,7 +21,6 @@ pub(crate) const AARCH64: Foreign = Foreign {
     cc: "aarch64-linux-gnu-gcc",
     cxx: "aarch64-linux-gnu-g++",
     emulator: ["qemu-aarch64", "-L", "/"],
-    variable: "-E",
 };
 
 /// The one of this name, for a command line.
@@ -46,10 +42,10 @@ impl Foreign {
         let mut command = Command::new(self.emulator[0]);
         command.args(&self.emulator[1..]);
         if let Some(library) = preload {
-            // The emulator itself could not load it.
+            // Only the program is to see it: the emulator itself could not load it.
             let mut variable = OsString::from("LD_PRELOAD=");
             variable.push(library);
-            command.arg(self.variable).arg(variable);
+            command.arg("-E").arg(variable);
         }
         command.arg(program);
         command

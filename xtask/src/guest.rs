@@ -2,8 +2,9 @@
 //! it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion are
 //! noticed.
 use crate::built;
+use crate::files::entries;
 use crate::process::{self, Ended, shell, succeeds};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Result, bail};
 use core::time::Duration;
 use serde::Deserialize;
 use std::fs;
@@ -11,7 +12,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use xshell::{Shell, cmd};
 
-/// What is wanted beside the image.
 #[derive(clap::Args)]
 pub(crate) struct Request {
     /// Run clippy on the kernel as well
@@ -57,7 +57,6 @@ const LINKED: [&str; 7] = [
     "link-arg=-Wl,--build-id=none,--no-eh-frame-hdr",
 ];
 
-/// Builds the image and says where it is.
 fn image(root: &Path, sh: &Shell) -> Result<PathBuf> {
     let kernel = KERNEL.split(' ');
     let options = LINKED.iter().flat_map(|option| ["-C", option]);
@@ -73,62 +72,40 @@ const LIMIT: Duration = Duration::from_mins(1);
 const MACHINE: &str = "-M q35 -nodefaults -no-user-config -display none -monitor none -serial stdio \
     -device isa-debug-exit,iobase=0xf4,iosize=0x04 -no-reboot -accel tcg,thread=multi -cpu max -m 256";
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Checks {
-    check: Vec<Check>,
-}
-
 /// One boot and how it has to end; unless it says otherwise, well.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, default)]
 struct Check {
     name: String,
-    #[serde(default = "four")]
     vcpus: u16,
     /// The kernel command line.
-    #[serde(default)]
     line: String,
     /// More arguments for QEMU.
-    #[serde(default)]
     more: String,
-    #[serde(default)]
     ends: End,
     /// Records that there have to be.
-    #[serde(default = "boot_and_end")]
     records: Vec<String>,
     /// What has to be said.
-    #[serde(default = "ok")]
     says: Vec<String>,
 }
 
-fn four() -> u16 {
-    4
-}
-
-fn boot_and_end() -> Vec<String> {
-    ["boot", "end"].map(str::to_owned).into()
-}
-
-fn ok() -> Vec<String> {
-    vec![r#""ok":true"#.to_owned()]
+impl Default for Check {
+    fn default() -> Self {
+        let (name, line, more) = Default::default();
+        let records = ["boot", "end"].map(str::to_owned).into();
+        Self { name, vcpus: 4, line, more, ends: End::Ok, records, says: vec![r#""ok":true"#.to_owned()] }
+    }
 }
 
 /// QEMU's exit status.
-#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum End {
-    #[default]
     Ok = 33,
     Failed = 35,
     Panicked = 37,
     /// The processor resets itself, which ends QEMU by `-no-reboot`.
     Reset = 0,
-}
-
-fn read(root: &Path) -> Result<Vec<Check>> {
-    let checks: Checks = toml::from_str(&fs::read_to_string(root.join(CHECKS))?).context(CHECKS)?;
-    Ok(checks.check)
 }
 
 /// Boots the machine of each check whose name contains `only`.
@@ -140,7 +117,10 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
     process::catch_interrupts()?;
     let (log, complaints) = (image.with_extension("log"), image.with_extension("err"));
     let mut failed = 0;
-    for check in read(root)?.iter().filter(|check| only.is_none_or(|word| check.name.contains(word))) {
+    for check in entries::<Check>(root, CHECKS, "check")?
+        .iter()
+        .filter(|check| only.is_none_or(|word| check.name.contains(word)))
+    {
         let mut machine = Command::new(qemu);
         machine.args(MACHINE.split_whitespace()).args(["-smp", &check.vcpus.to_string()]);
         machine.args(check.more.split_whitespace());
@@ -187,7 +167,7 @@ mod tests {
 
     #[test]
     fn a_run_that_ends_otherwise_is_noticed() {
-        let check: Check = toml::from_str("name = 'good'").expect("all else is usual");
+        let check = Check::default();
         let trouble = |status, printed: &str| check.trouble(status, printed);
         let good = "{\"record\":\"boot\"}\n{\"record\":\"end\",\"ok\":true}\n";
         let ok = Some(33);
@@ -201,7 +181,8 @@ mod tests {
 
     #[test]
     fn checks_have_names_of_their_own() {
-        let checks = read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
+        let checks: Vec<Check> =
+            entries(&crate::workspace::root(), CHECKS, "check").unwrap_or_else(|error| panic!("{error:#}"));
         for check in &checks {
             assert_eq!(checks.iter().filter(|other| other.name == check.name).count(), 1, "{}", check.name);
         }

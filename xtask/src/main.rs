@@ -12,6 +12,7 @@ mod conform;
 mod deb;
 mod dependents;
 mod fastpath;
+mod files;
 mod finding;
 mod foreign;
 mod guest;

@@ -1,7 +1,7 @@
 //! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
 use anyhow::{Context as _, bail};
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
+use lab_kit::interrupt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
@@ -9,14 +9,11 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 use xshell::{Cmd, Shell};
-
-/// Set by Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
 /// A command of this program, as it was when it started: a build may have replaced the file at its path.
 pub(crate) fn ourselves(root: &Path) -> Command {
@@ -72,15 +69,10 @@ pub(crate) fn at_once<I>(
 
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
 pub(crate) fn catch_interrupts() -> io::Result<()> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Relaxed)).map_err(io::Error::other)?;
+    interrupt::install();
     // A hundred crashes must not fill the disk.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, none).map_err(io::Error::from)
-}
-
-/// Whether it is time to stop.
-pub(crate) fn interrupted() -> bool {
-    INTERRUPTED.load(Relaxed)
 }
 
 /// How a command ended.
@@ -93,13 +85,6 @@ pub(crate) enum Ended {
     Interrupted,
 }
 
-impl Ended {
-    fn from_status(status: ExitStatus) -> Self {
-        status.code().map_or_else(|| Self::Signalled(status.signal().unwrap_or(0)), Self::Exited)
-    }
-}
-
-/// A command that runs.
 pub(crate) struct Running {
     child: Child,
     group: Pid,
@@ -129,7 +114,7 @@ impl Running {
     pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Ended, Duration)> {
         let until = Instant::now() + limit;
         let ended = loop {
-            if interrupted() {
+            if interrupt::requested() {
                 break Some(Ended::Interrupted);
             }
             self.peak_kib();
@@ -142,9 +127,11 @@ impl Running {
             }
         };
         let took = self.started.elapsed();
-        self.kill();
+        self.signal(Signal::KILL);
         let status = self.child.wait()?;
-        Ok((ended.unwrap_or_else(|| Ended::from_status(status)), took))
+        let by_itself =
+            || status.code().map_or_else(|| Ended::Signalled(status.signal().unwrap_or(0)), Ended::Exited);
+        Ok((ended.unwrap_or_else(by_itself), took))
     }
 
     /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing,
@@ -166,14 +153,9 @@ impl Running {
         }
     }
 
-    /// Asks it to end.
-    pub(crate) fn terminate(&self) {
-        let _ = kill_process_group(self.group, Signal::TERM);
-    }
-
-    /// A group that is gone already is what is wanted.
-    fn kill(&self) {
-        let _ = kill_process_group(self.group, Signal::KILL);
+    /// Sends a signal to the group; one that is gone already takes none.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.group, signal);
     }
 }
 
@@ -181,7 +163,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         // Reaped already, unless an error made us leave in between: then the number is still ours.
         if matches!(self.child.try_wait(), Ok(None)) {
-            self.kill();
+            self.signal(Signal::KILL);
             let _ = self.child.wait();
         }
     }

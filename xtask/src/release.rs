@@ -12,7 +12,6 @@ use xshell::cmd;
 /// What the registry shows of a crate, and takes none without.
 const SHOWN: &[&str] = &["description", "readme", "license"];
 
-/// Runs the command.
 pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let sh = shell(root)?;
     let metadata: Value =

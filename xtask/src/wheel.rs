@@ -18,7 +18,6 @@ const MATURIN: &str = "maturin==1.16.0";
 /// What a wheel may have, in bytes.
 const LARGEST: u64 = 10 << 20;
 
-/// What may be asked for.
 #[derive(clap::Args)]
 pub(crate) struct Request {
     /// Then install it in a fresh environment: the example of its page, types, tests
@@ -29,7 +28,6 @@ pub(crate) struct Request {
     ray: bool,
 }
 
-/// Runs the command.
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let sh = shell(root)?;
     let place = built::target(root).join("python");

@@ -4,22 +4,16 @@
 use super::bench::{Bench, STRICT, judge};
 use super::install::{STAYS, build, one_object};
 use super::programs::{Toolchain, shared, tests};
+use crate::files::entries;
 use crate::process::silently;
-use anyhow::{Context as _, Result, anyhow, ensure};
+use anyhow::{Result, anyhow, ensure};
 use serde::Deserialize;
-use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::PathBuf;
 use std::process::Output;
 use xshell::cmd;
 
-const FAULTS: &str = "tests/faults.toml";
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Faults {
-    fault: Vec<Fault>,
-}
+const FAULTS: &str = "crates/capi/tests/faults.toml";
 
 /// A fault: what is wrong, the program that must notice it, and the functions that take the place of the
 /// library's.
@@ -48,8 +42,8 @@ pub(super) fn check(bench: &mut Bench<'_>, toolchain: &Toolchain, functions: &[S
         let ended = judge(&replaced(bench, toolchain, source, "", false)?, None);
         bench.note(&format!("{source} with nothing replaced"), ended);
     }
-    let faults: Faults = toml::from_str(&fs::read_to_string(bench.source(FAULTS))?).context(FAULTS)?;
-    for Fault { says, program, code, hangs } in &faults.fault {
+    let faults: Vec<Fault> = entries(bench.root, FAULTS, "fault")?;
+    for Fault { says, program, code, hangs } in &faults {
         ensure!(tests().any(|source| source == program), "{FAULTS}: no test {program}");
         match judge(&replaced(bench, toolchain, program, code, *hangs)?, None) {
             Ok(()) => bench.note(says, Err(anyhow!("{program} does not notice"))),
@@ -82,10 +76,10 @@ fn replaced(
 /// How a program ends that brings a panic about, with a debug build of the library.
 fn panic(bench: &Bench<'_>, toolchain: &Toolchain, functions: &[String]) -> Result<Output> {
     let Bench { sh, programs, .. } = bench;
-    let built = build(bench.root, sh, "dev", true)?;
-    let object = one_object(sh, &programs.join("debug"), &built.archive, functions)?;
+    let (archive, libraries) = build(bench.root, sh, "dev", true)?;
+    let object = one_object(sh, &programs.join("debug"), &archive, functions)?;
     let (compiler, program, source) = (toolchain.c, programs.join("panics"), bench.source("tests/panics.c"));
-    let (flags, libraries) = (bench.pkg_config("--cflags")?, built.libraries);
+    let flags = bench.pkg_config("--cflags")?;
     silently(cmd!(
         sh,
         "{compiler} -std=gnu11 -pthread {flags...} {source} {object} -o {program} {libraries...}"

@@ -4,7 +4,7 @@
 //! The interface is largely written by macros, so it is read as the compiler expands it. The option for that
 //! is unstable, and asked for by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
 use crate::built;
-use crate::capi::install;
+use crate::capi::install::VERSION;
 use crate::process::shell;
 use anyhow::{Result, anyhow, ensure};
 use cbindgen::{Builder, Config};
@@ -60,7 +60,7 @@ fn generate(root: &Path, product: Option<&str>) -> Result<String> {
     let mut config =
         Config::from_file(root.join("crates/capi").join(file)).map_err(|error| anyhow!("{file}: {error}"))?;
     if let Some(text) = &mut config.after_includes {
-        *text = text.replace("@VERSION@", &install::version(root)?);
+        *text = text.replace("@VERSION@", VERSION);
     }
     let words = product.unwrap_or_default().split(|c: char| !c.is_alphanumeric() && c != '_');
     let ours = words.filter(|word| word.to_lowercase().starts_with("stanchion_"));

@@ -5,15 +5,19 @@
 //! left out. The archive and the shared library are made of that object.
 use crate::built;
 use crate::capi::header::{FAMILY_HEADER, HEADER};
+use crate::files;
 use crate::process::{shell, silently};
 use anyhow::{Context as _, Result, ensure};
-use core::fmt::Write as _;
+use regex::Regex;
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::{env, fs};
 use xshell::{Shell, cmd};
 
+/// The version that all crates share.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The version of the binary interface: the first when a function goes or changes, all symbols carry the
 /// second.
 pub(crate) const SONAME: &str = "libstanchion.so.0";
@@ -80,18 +84,17 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     let mut headers = vec![HEADER];
     headers.extend(places.family.then_some(FAMILY_HEADER));
     let functions = functions_of(&sh, &headers)?;
-    let version = version(root)?;
-    let built = build(root, &sh, "release", places.family)?;
+    let (built, libraries) = build(root, &sh, "release", places.family)?;
     let work = built::target(root).join("capi");
-    let object = one_object(&sh, &work, &built.archive, &functions)?;
+    let object = one_object(&sh, &work, &built, &functions)?;
     let archive = work.join("libstanchion.a");
     sh.remove_path(&archive)?;
     silently(cmd!(sh, "ar rcs {archive} {object}"))?;
-    let library = link(&sh, &work, &object, &functions, &built.libraries)?;
+    let library = link(&sh, &work, &object, &functions, &libraries)?;
 
     let mut installed = Vec::new();
     let mut put = |place: PathBuf, contents: &[u8]| -> Result<()> {
-        write(&place, contents).with_context(|| not_written(&place))?;
+        files::put(&place, contents).with_context(|| not_written(&place))?;
         installed.push(place);
         Ok(())
     };
@@ -100,7 +103,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
         let name = Path::new(header).file_name().unwrap_or_default();
         put(places.of(Path::new("include").join(name)), &sh.read_binary_file(header)?)?;
     }
-    let file = format!("libstanchion.so.{version}");
+    let file = format!("libstanchion.so.{VERSION}");
     put(places.library("libstanchion.a"), &sh.read_binary_file(&archive)?)?;
     put(places.library(&file), &sh.read_binary_file(&library)?)?;
     for (name, below, between) in [
@@ -109,7 +112,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
         ("StanchionConfigVersion.cmake", "cmake/Stanchion", ";"),
     ] {
         let template = sh.read_file(Path::new("packaging").join(name))?;
-        let text = filled(&template, places, &version, &built.libraries, between);
+        let text = filled(&template, places, &libraries, between);
         put(places.library(&format!("{below}/{name}")), text.as_bytes())?;
     }
     for (name, leads_to) in [(SONAME, file.as_str()), ("libstanchion.so", SONAME)] {
@@ -121,22 +124,9 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     Ok(installed)
 }
 
-/// The version that all crates share.
-pub(crate) fn version(root: &Path) -> Result<String> {
-    let manifest: toml::Table = fs::read_to_string(root.join("Cargo.toml"))?.parse()?;
-    let version = manifest.get("workspace").and_then(|workspace| workspace.get("package")?.get("version"));
-    Ok(version.and_then(toml::Value::as_str).context("Cargo.toml gives no version")?.to_owned())
-}
-
-/// What cargo built.
-pub(crate) struct Built {
-    pub(crate) archive: PathBuf,
-    /// Flags of the libraries of the system that it needs.
-    pub(crate) libraries: Vec<String>,
-}
-
-/// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves.
-pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<Built> {
+/// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves. The
+/// archive, and flags of the libraries of the system that it needs.
+pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<(PathBuf, Vec<String>)> {
     let target = built::target(root);
     let (target, directory) = match profile {
         // Not in `target/debug`: another job of CI may build there.
@@ -150,7 +140,7 @@ pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Res
     let text = String::from_utf8_lossy(&built.stderr);
     let libraries =
         native_libraries(&text).context("rustc did not say which libraries of the system are needed")?;
-    Ok(Built { archive: target.join(directory).join("libstanchion_c.a"), libraries })
+    Ok((target.join(directory).join("libstanchion_c.a"), libraries))
 }
 
 /// What rustc says that the archive needs, without what a C compiler links anyway: it knows which form of
@@ -169,23 +159,14 @@ fn native_libraries(text: &str) -> Option<Vec<String>> {
 /// The functions that these headers declare.
 pub(crate) fn functions_of(sh: &Shell, headers: &[&str]) -> Result<Vec<String>> {
     let texts: String = headers.iter().map(|header| sh.read_file(header)).collect::<xshell::Result<_>>()?;
-    Ok(declared(&texts))
+    declared(&texts)
 }
 
-fn declared(header: &str) -> Vec<String> {
-    let code = header.split("*/").map(|part| part.split("/*").next().unwrap_or_default()).collect::<String>();
-    let code: Vec<&str> = code.lines().filter(|line| !line.starts_with('#')).collect();
-    let mut names: Vec<String> = code
-        .join("\n")
-        .split('(')
-        .filter_map(|before| {
-            before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
-        })
-        .filter(|name| name.starts_with("stanchion_"))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+fn declared(headers: &str) -> Result<Vec<String>> {
+    let code = Regex::new(r"(?s)/\*.*?\*/|(?m:^#.*$)")?.replace_all(headers, "").into_owned();
+    let found = Regex::new(r"\b(stanchion_\w+)\(")?;
+    let names: BTreeSet<_> = found.captures_iter(&code).map(|found| found[1].to_owned()).collect();
+    Ok(names.into_iter().collect())
 }
 
 /// Makes one object of the archive, in which only `functions` are visible.
@@ -222,16 +203,13 @@ fn link(
 }
 
 fn version_script(functions: &[String]) -> String {
-    let mut script = format!("{NODE} {{\n    global:\n");
-    for name in functions {
-        let _ = writeln!(script, "        {name};");
-    }
-    script + "    local:\n        *;\n};\n"
+    let global = functions.join(";\n        ");
+    format!("{NODE} {{\n    global:\n        {global};\n    local:\n        *;\n}};\n")
 }
 
 /// A file for pkg-config or CMake, with what is known only here.
-fn filled(template: &str, places: &Places, version: &str, libraries: &[String], between: &str) -> String {
-    let mut parts = version.split('.');
+fn filled(template: &str, places: &Places, libraries: &[String], between: &str) -> String {
+    let mut parts = VERSION.split('.');
     let mut part = || parts.next().unwrap_or("0");
     let (major, minor) = (part(), part());
     let private: Vec<&str> = libraries.iter().map(String::as_str).chain([STAYS]).collect();
@@ -240,17 +218,9 @@ fn filled(template: &str, places: &Places, version: &str, libraries: &[String], 
         .replace("@LIBDIR@", &places.libdir.to_string_lossy())
         .replace("@INCLUDEDIR@", &places.prefix.join("include").to_string_lossy())
         .replace("@PRIVATE@", &private.join(between))
-        .replace("@VERSION@", version)
+        .replace("@VERSION@", VERSION)
         .replace("@MAJOR@", major)
         .replace("@MINOR@", minor)
-}
-
-/// Writes a file that nobody sees half written, whatever was there before.
-fn write(place: &Path, contents: &[u8]) -> Result<()> {
-    fs::create_dir_all(place.parent().unwrap_or(place))?;
-    let fresh = place.with_extension(format!("new{}", process::id()));
-    fs::write(&fresh, contents)?;
-    Ok(fs::rename(&fresh, place)?)
 }
 
 fn not_written(place: &Path) -> String {
@@ -279,7 +249,7 @@ mod tests {
         let header = "/* stanchion_no(1) */\n#define STANCHION_X(c) stanchion_nor(c)\n\
                       typedef struct stanchion_x_t {\n} stanchion_x_t;\n\
                       int stanchion_x_lock(struct stanchion_x_t *lock) STANCHION_NOEXCEPT;\nsize_t stanchion_n(void);\n";
-        assert_eq!(declared(header), ["stanchion_n", "stanchion_x_lock"]);
+        assert_eq!(declared(header).expect("patterns"), ["stanchion_n", "stanchion_x_lock"]);
     }
 
     #[test]

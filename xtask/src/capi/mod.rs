@@ -8,7 +8,7 @@ mod programs;
 mod symbols;
 
 pub(crate) use header::run as header;
-pub(crate) use install::{Places, install as install_to, run as install, version};
+pub(crate) use install::{Places, VERSION, install as install_to, run as install};
 
 use anyhow::Result;
 use bench::Bench;
@@ -17,7 +17,6 @@ use install::functions_of;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// Checks all there is to check.
 pub(crate) fn check(root: &Path) -> Result<ExitCode> {
     let mut bench = Bench::new(root)?;
     let places = Places {

@@ -60,7 +60,6 @@ pub(super) fn toolchains() -> Result<Vec<Toolchain>> {
     Ok(found)
 }
 
-/// The programs that are tests.
 pub(super) fn tests() -> impl Iterator<Item = &'static str> {
     PROGRAMS.into_iter().filter(|source| source.starts_with("tests/"))
 }

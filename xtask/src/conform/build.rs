@@ -16,7 +16,6 @@ const CPP: &[&str] = &["-std=c++17", "-pedantic"];
 /// The endings of C and C++.
 const CODE: &[&str] = &["c", "cc"];
 
-/// A test program and the names of its tests.
 pub(super) struct Program {
     pub(super) path: PathBuf,
     pub(super) tests: Vec<String>,

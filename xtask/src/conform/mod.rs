@@ -27,12 +27,7 @@ use std::{fs, thread};
 const TIMEOUT: Duration = Duration::from_secs(30);
 /// The same for the broken libraries, most of whose faults are things that never happen.
 const TIMEOUT_BROKEN: Duration = Duration::from_secs(6);
-/// What stands for no library.
-const LIBC: &str = "libc";
-/// What stands for the interposer, alone or before `:` and the name of a lock.
-const OURS: &str = "ours";
 
-/// What to run, as on the command line.
 #[derive(clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Request {
@@ -87,7 +82,6 @@ struct Case {
     test: String,
 }
 
-/// Runs the command.
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let programs = build::suite(root, request.target)?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
@@ -128,7 +122,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         let note = |index: usize, verdict: &Verdict| {
             progress.step();
             let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.put(at, index, verdict.clone());
+            results.verdicts[at][index] = Some(verdict.clone());
             request.json.as_ref().map_or(Ok(()), |file| results.write_now_and_then(file))
         };
         run_cases(root, &cases, column, request.repeat, jobs, &note)?;
@@ -142,7 +136,6 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     Ok(if results.all_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A variable on the command line.
 fn variable(pair: &str) -> Result<(String, String), &'static str> {
     let (name, value) =
         pair.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or("write it as NAME=VALUE")?;
@@ -153,15 +146,15 @@ fn variable(pair: &str) -> Result<(String, String), &'static str> {
 fn columns(root: &Path, request: &Request, timeout: Duration) -> Result<Vec<Setting>> {
     let words = request.wrapper.as_deref().unwrap_or_default();
     let wrapper: Vec<String> = words.split_whitespace().map(ToOwned::to_owned).collect();
-    let libc = [PathBuf::from(LIBC)];
+    let libc = [PathBuf::from("libc")];
     let wanted = if request.preload.is_empty() { &libc[..] } else { &request.preload };
     let mut columns: Vec<Setting> = Vec::new();
     for library in wanted {
         let whole = library.display().to_string();
         let (mut env, mut name) = (request.env.clone(), build::stem(library));
         let preload = match whole.split_once(':').unwrap_or((&whole, "")) {
-            (LIBC, "") => None,
-            (OURS, lock) => {
+            ("libc", "") => None,
+            ("ours", lock) => {
                 if !lock.is_empty() {
                     env.push(("STANCHION".to_owned(), format!("lock={lock}")));
                 }

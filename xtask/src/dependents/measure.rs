@@ -26,7 +26,6 @@ const PROGRAMS: &str = "tests/dependents";
 /// Whose locks, in the order of all pairs here.
 const WHOSE: [&str; 2] = ["without", "with"];
 
-/// How to measure.
 #[derive(clap::Args)]
 pub(super) struct How {
     /// How often each program is measured with each parking_lot
@@ -98,20 +97,16 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode
 
 /// Builds the program without the drop-in or with it, and says where it is.
 fn build(root: &Path, subject: &Subject, whose: &str) -> Result<PathBuf> {
-    let Subject { name, package, version, features, .. } = subject;
+    let Subject { name, package, version, .. } = subject;
     let dir = built::target(root).join("dependents").join(name).join("bench").join(whose);
     let (sh, programs, with) = (shell(&dir)?, root.join(PROGRAMS), whose == "with");
-    let features: Vec<&str> = features.split(',').filter(|feature| !feature.is_empty()).collect();
-    let manifest = format!(
-        "[workspace]\n[package]\nname = \"measured\"\nedition = \"2024\"\n[dependencies]\n{package} = {{ version = \"={version}\", features = {features:?} }}\n"
-    );
-    sh.write_file("Cargo.toml", manifest)?;
+    place::write_manifest(&sh, subject)?;
     sh.copy_file(programs.join(format!("{name}.rs")), "src/main.rs")?;
     sh.copy_file(programs.join("rounds.rs"), "src/rounds.rs")?;
     let patch = subject.patch(root);
     let words: Vec<&str> = patch.iter().filter(|_| with).map(String::as_str).collect();
     place::settle(&dir, &words)?;
-    println!("--- building {name} {version} {whose} the drop-in");
+    println!("--- building {package} {version} {whose} the drop-in");
     let cargo = cmd!(sh, "cargo build --quiet --release {words...}");
     cargo.env("CARGO_TARGET_DIR", dir.join("build")).run()?;
     let patched = place::is_patched(&sh.read_file("Cargo.lock")?, &subject.drop_in);

@@ -10,8 +10,9 @@ mod own_tests;
 mod place;
 
 use crate::built;
+use crate::files::entries;
 use crate::process::{self, Ended};
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Result, bail, ensure};
 use core::fmt::{Display, Write as _};
 use core::time::Duration;
 use lab_kit::names::unknown;
@@ -23,14 +24,8 @@ use std::process::{Command, ExitCode};
 
 const LIST: &str = "tests/dependents/subjects.toml";
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct List {
-    subject: Vec<Subject>,
-}
-
 /// A published crate whose tests are run.
-#[derive(Clone, Deserialize)]
+#[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subject {
     /// The name for `--only`.
@@ -70,7 +65,6 @@ impl Subject {
     }
 }
 
-/// What is asked for.
 #[derive(clap::Args)]
 pub(crate) struct Request {
     /// Only these, separated by commas
@@ -92,7 +86,6 @@ pub(crate) struct Request {
     how: measure::How,
 }
 
-/// One row of the result.
 struct Row {
     subject: String,
     without: Outcome,
@@ -105,7 +98,6 @@ struct Row {
 /// How often a lost test is run again without the drop-in and with it, at most.
 const AGAIN: u32 = 30;
 
-/// Does what is asked for.
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let chosen = choose(root, &request.only, request.night || request.bench)?;
     if request.list {
@@ -129,19 +121,18 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
 }
 
 fn choose(root: &Path, only: &[String], night: bool) -> Result<Vec<Subject>> {
-    let list: List = toml::from_str(&fs::read_to_string(root.join(LIST))?).context(LIST)?;
-    let names = || list.subject.iter().map(|subject| subject.name.as_str());
+    let mut subjects: Vec<Subject> = entries(root, LIST, "subject")?;
+    let names = || subjects.iter().map(|subject| subject.name.as_str());
     if let Some(name) = only.iter().find(|name| !names().any(|known| known == *name)) {
         bail!(unknown("dependent", name, names()));
     }
-    let wanted = |subject: &&Subject| match only {
+    subjects.retain(|subject| match only {
         [] => night || !subject.night,
         only => only.contains(&subject.name),
-    };
-    Ok(list.subject.iter().filter(wanted).cloned().collect())
+    });
+    Ok(subjects)
 }
 
-/// Where one subject is tried.
 struct Bench<'a> {
     root: &'a Path,
     subject: &'a Subject,

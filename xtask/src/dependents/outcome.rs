@@ -20,7 +20,9 @@ pub(super) fn read(text: &str) -> Outcome {
     let mut target = String::new();
     for line in text.lines() {
         if let Some(running) = line.trim_start().strip_prefix("Running ") {
-            target = target_of(running);
+            // `unittests src/lib.rs (target/debug/deps/a-0123)` is `src/lib.rs`.
+            let path = running.split(" (").next().unwrap_or(running);
+            path.trim_start_matches("unittests ").clone_into(&mut target);
         } else if line.trim_start().starts_with("Doc-tests ") {
             "documentation".clone_into(&mut target);
         } else if let Some((name, verdict)) = test_of(line) {
@@ -28,12 +30,6 @@ pub(super) fn read(text: &str) -> Outcome {
         }
     }
     outcome
-}
-
-/// `unittests src/lib.rs (target/debug/deps/a-0123)` is `src/lib.rs`.
-fn target_of(running: &str) -> String {
-    let path = running.split(" (").next().unwrap_or(running);
-    path.trim_start_matches("unittests ").to_owned()
 }
 
 /// `test a::b - should panic ... ok`. What a test prints itself may come between.

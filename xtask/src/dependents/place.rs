@@ -5,16 +5,23 @@ use crate::process::{shell, silently};
 use anyhow::{Context as _, Result};
 use std::fs;
 use std::path::{Path, PathBuf};
-use xshell::cmd;
+use xshell::{Shell, cmd};
+
+/// Writes the manifest of a package that depends on the crate.
+pub(super) fn write_manifest(sh: &Shell, subject: &Subject) -> Result<()> {
+    let Subject { package, version, features, .. } = subject;
+    let features: Vec<&str> = features.split(',').filter(|feature| !feature.is_empty()).collect();
+    let manifest = format!(
+        "[workspace]\n[package]\nname = \"measured\"\nedition = \"2024\"\n[dependencies]\n{package} = {{ version = \"={version}\", features = {features:?} }}\n"
+    );
+    Ok(sh.write_file("Cargo.toml", manifest)?)
+}
 
 /// The source of the crate as cargo has it.
-pub(super) fn fetch(dir: &Path, Subject { package, version, .. }: &Subject) -> Result<PathBuf> {
-    let sh = shell(dir)?;
+pub(super) fn fetch(dir: &Path, subject: &Subject) -> Result<PathBuf> {
+    let (sh, Subject { package, version, .. }) = (shell(dir)?, subject);
     sh.write_file("src/lib.rs", "")?;
-    let manifest = format!(
-        "[workspace]\n[package]\nname = \"fetch\"\nedition = \"2024\"\n[dependencies]\n{package} = \"={version}\"\n"
-    );
-    sh.write_file("Cargo.toml", manifest)?;
+    write_manifest(&sh, subject)?;
     let metadata = cmd!(sh, "cargo metadata --format-version 1").read()?;
     let metadata: serde_json::Value = serde_json::from_str(&metadata)?;
     let packages = metadata["packages"].as_array().into_iter().flatten();

@@ -10,13 +10,15 @@ use super::limit::Limit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
 use super::{Request, get_ready};
-use crate::{built, process};
+use crate::built;
 use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write;
+use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use lab_kit::stats::median;
 use lab_kit::units::{percent, three_figures};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
+use serde_json::Value;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
@@ -114,9 +116,12 @@ pub(super) fn run(
         let one = libc(1).1;
         for (&load, here) in loads.iter().zip(measured.chunks(locks.len())) {
             let answer = ask(&laboratory, &trace, &law, load, locks)?;
+            let predictions = answer["cells"].as_array().context("stanchion advise has no cells")?;
             for (lock, &measured) in locks.iter().zip(here) {
-                let predicted = answer.cells.iter().find(|cell| cell.lock == lock.name);
-                let predicted = predicted.context("stanchion advise: its answer has not all locks")?;
+                let predicted = predictions.iter().find(|cell| cell["lock"] == *lock.name);
+                let rate = predicted.and_then(|cell| cell["rate"]["mean"].as_f64());
+                let threads = predicted.and_then(|cell| cell["workers"].as_f64());
+                let law = threads.and_then(|threads| law_at(&answer["law"], threads));
                 cells.push(Cell {
                     program: program.name.clone(),
                     threads: kit.cpus * load.0,
@@ -124,9 +129,9 @@ pub(super) fn run(
                     lock: lock.name.clone(),
                     measured,
                     ratio: measured / one,
-                    predicted: predicted.rate.mean,
-                    law: answer.law.as_ref().map(|law| law.rate(predicted.workers) / one),
-                    advised: answer.advice.as_ref().is_some_and(|advice| advice.take == lock.name),
+                    predicted: rate.context("stanchion advise: its answer has not all locks")?,
+                    law: law.map(|law| law / one),
+                    advised: answer["advice"]["take"] == *lock.name,
                 });
             }
         }
@@ -137,7 +142,7 @@ pub(super) fn run(
     progress.finish();
     print!("{}", markdown(&cells, kit.cpus));
     println!("\nwritten to {}", out.display());
-    Ok(if process::interrupted() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if interrupt::requested() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// What makes a program record its locks.
@@ -148,45 +153,12 @@ fn recorder(laboratory: &Path, trace: &Path) -> Lock {
     Lock { name: "recorded".to_owned(), wrapper, ..Lock::libc() }
 }
 
-/// What is taken of the answer of `stanchion advise`.
-#[derive(Deserialize)]
-struct Answer {
-    advice: Option<Advice>,
-    law: Option<Law>,
-    cells: Vec<Predicted>,
-}
-
-#[derive(Deserialize)]
-struct Advice {
-    take: String,
-}
-
-#[derive(Deserialize)]
-struct Predicted {
-    lock: String,
-    workers: f64,
-    /// Acquisitions a second.
-    rate: Mean,
-}
-
-#[derive(Deserialize)]
-struct Mean {
-    mean: f64,
-}
-
-#[derive(Deserialize)]
-struct Law {
-    lambda: f64,
-    sigma: f64,
-    kappa: f64,
-}
-
-impl Law {
-    /// What it says of the program's own rate.
-    fn rate(&self, threads: f64) -> f64 {
-        let more = threads - 1.0;
-        self.lambda * threads / (1.0 + self.sigma * more + self.kappa * threads * more)
-    }
+/// What the law says of the program's own rate.
+fn law_at(law: &Value, threads: f64) -> Option<f64> {
+    let of_law = |name: &str| law[name].as_f64();
+    let (one, serial, agree) = (of_law("lambda")?, of_law("sigma")?, of_law("kappa")?);
+    let more = threads - 1.0;
+    Some(one * threads / (1.0 + serial * more + agree * threads * more))
 }
 
 /// Asks what `stanchion advise` predicts for a load.
@@ -196,7 +168,7 @@ fn ask(
     law: &str,
     (overcommit, limit): (usize, Option<f64>),
     locks: &[Lock],
-) -> Result<Answer> {
+) -> Result<Value> {
     let answer = trace.with_extension("json");
     let others: Vec<&str> = locks[1..].iter().map(|lock| lock.name.as_str()).collect();
     let mut command = Command::new(laboratory);

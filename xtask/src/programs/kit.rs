@@ -15,12 +15,8 @@ const LESS_FOR_SLOW: u64 = 100;
 /// ... and so many times as long.
 const LONGER_FOR_SLOW: u64 = 3;
 
-/// How much a run does and how long it may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effort {
-    Check,
-    Measure,
-}
+/// How many times as long as in a check a command may take that is measured.
+const LONGER_TO_MEASURE: u64 = 3;
 
 /// The directory of one invocation; removed when it is over, but for what failed.
 pub(crate) struct Kit {
@@ -28,17 +24,18 @@ pub(crate) struct Kit {
     scratch: PathBuf,
     work: PathBuf,
     pub(crate) cpus: usize,
-    effort: Effort,
+    /// Whether programs are measured, and not only checked.
+    measured: bool,
     done: HashSet<Words>,
 }
 
 impl Kit {
-    pub(crate) fn new(root: &Path, effort: Effort) -> Result<Self> {
+    pub(crate) fn new(root: &Path, measured: bool) -> Result<Self> {
         let scratch = crate::built::target(root).join("programs");
         let work = scratch.join(format!("work-{}", process::id()));
         fs::create_dir_all(work.join("built"))?;
         let cpus = thread::available_parallelism()?.get();
-        Ok(Self { source: root.join("tests/programs"), scratch, work, cpus, effort, done: HashSet::new() })
+        Ok(Self { source: root.join("tests/programs"), scratch, work, cpus, measured, done: HashSet::new() })
     }
 
     /// Makes what a program needs, unless that was done.
@@ -85,10 +82,7 @@ impl Kit {
         values.extend(work(self.amount(program), overcommit, threads as u64, lock.slow));
         values.push(("threads", threads.to_string()));
         values.push(("dir", dir.display().to_string()));
-        let limit = match self.effort {
-            Effort::Check => program.limit,
-            Effort::Measure => program.limit * 3,
-        };
+        let limit = if self.measured { program.limit * LONGER_TO_MEASURE } else { program.limit };
         let limit = if lock.slow && overcommit > 1 { limit * LONGER_FOR_SLOW } else { limit };
         Ok(Stage { dir, values, limit: Duration::from_secs(limit) })
     }
@@ -116,10 +110,7 @@ impl Kit {
     }
 
     fn amount(&self, program: &Program) -> Amount {
-        match self.effort {
-            Effort::Check => program.check,
-            Effort::Measure => program.measure,
-        }
+        if self.measured { program.measure } else { program.check }
     }
 
     fn corpus(&self, mib: u64) -> PathBuf {

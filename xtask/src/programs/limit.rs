@@ -11,7 +11,7 @@ const PERIOD_US: f64 = 100_000.0;
 pub(super) struct Limit {
     dir: PathBuf,
     /// The file that takes the limit, and what stands behind its number there.
-    file: &'static str,
+    file: PathBuf,
     period: &'static str,
 }
 
@@ -26,17 +26,16 @@ impl Limit {
         };
         let dir = parent.join(format!("stanchion-programs-{}", process::id()));
         fs::create_dir(&dir)?;
-        let limit = Self { dir, file, period };
+        let limit = Self { file: dir.join(file), dir, period };
         limit.wrapper(1.0)?;
         Ok(limit)
     }
 
     /// Limits everybody in the group to the time of so many CPUs. What a command is given to that enters it.
     pub(super) fn wrapper(&self, cpus: f64) -> Result<Words> {
-        let file = self.dir.join(self.file);
         let quota = (cpus * PERIOD_US).round();
-        fs::OpenOptions::new().write(true).open(&file)?;
-        fs::write(file, format!("{quota}{}", self.period))?;
+        fs::OpenOptions::new().write(true).open(&self.file)?;
+        fs::write(&self.file, format!("{quota}{}", self.period))?;
         let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.dir.display());
         Ok(["sh", "-c", &enter, "sh"].map(str::to_owned).to_vec())
     }

@@ -3,14 +3,15 @@ use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
 use super::table::Program;
 use super::{Request, get_ready, levels, report};
-use crate::{built, process};
+use crate::built;
+use crate::files::put;
 use anyhow::{Result, ensure};
 use core::fmt::Write as _;
+use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 use serde::Serialize;
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -46,7 +47,7 @@ pub(super) fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> Resu
         Ok(())
     })?;
     println!("programs: {}, runs: {right} right, {wrong} not", programs.len());
-    let whole = !process::interrupted() && wrong == 0 && right > 0;
+    let whole = !interrupt::requested() && wrong == 0 && right > 0;
     Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -63,7 +64,6 @@ pub(super) fn run(
     let free = request.force || !out.join("programs.json").exists();
     ensure!(free, "{} has results already; --force writes over them", out.display());
     ensure!(locks.iter().any(|lock| lock.name == "libc"), "ratios are to libc; add it to --locks");
-    fs::create_dir_all(&out)?;
     let mut results = Results {
         // What is measured is built in release mode, whatever this command is.
         provenance: Provenance { build: "release".to_owned(), ..Provenance::collect(0) },
@@ -76,7 +76,7 @@ pub(super) fn run(
         results.runs.push(run);
         write(&out, &results, programs)
     })?;
-    results.complete = !process::interrupted();
+    results.complete = !interrupt::requested();
     write(&out, &results, programs)?;
     print!("{}", report::markdown(&results, programs));
     println!("\nwritten to {}", out.display());
@@ -132,13 +132,7 @@ fn interleaved(
     Ok(())
 }
 
-/// A reader never finds half a file.
 fn write(out: &Path, results: &Results, programs: &[Program]) -> Result<()> {
-    let json = serde_json::to_string_pretty(results)? + "\n";
-    for (name, text) in [("programs.json", json), ("programs.md", report::markdown(results, programs))] {
-        let draft = out.join(format!("{name}.new"));
-        fs::write(&draft, text)?;
-        fs::rename(&draft, out.join(name))?;
-    }
-    Ok(())
+    put(&out.join("programs.json"), (serde_json::to_string_pretty(results)? + "\n").as_bytes())?;
+    put(&out.join("programs.md"), report::markdown(results, programs).as_bytes())
 }

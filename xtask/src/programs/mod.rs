@@ -17,10 +17,11 @@ mod table;
 
 use crate::{built, process};
 use anyhow::{Context as _, Result, bail};
-use kit::{Effort, Kit};
+use kit::Kit;
 use lab_kit::names::unknown;
 use play::Lock;
 use stanchion_family::catalogue::{MUTEXES, Waits};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -32,7 +33,6 @@ fn spins(name: &str) -> bool {
     MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep)
 }
 
-/// What is asked for.
 #[derive(clap::Args)]
 pub(crate) struct Request {
     #[command(flatten)]
@@ -84,7 +84,6 @@ struct Mode {
     missing: bool,
 }
 
-/// Does what is asked for.
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let programs = select(table::read(root)?, &request.only)?;
     if request.mode.list {
@@ -104,8 +103,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         println!("{:<26} not here: package {}", program.name, packages([program]));
     }
     process::catch_interrupts()?;
-    let effort = if request.mode.measure || request.mode.advise { Effort::Measure } else { Effort::Check };
-    let mut kit = Kit::new(root, effort)?;
+    let mut kit = Kit::new(root, request.mode.measure || request.mode.advise)?;
     let code = if request.mode.self_test {
         selftest::run(&mut kit, &here, request.only.is_empty())?
     } else {
@@ -129,10 +127,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
 }
 
 fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
-    let mut names: Vec<&str> = programs.into_iter().flat_map(Program::packages).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.join(" ")
+    let names: BTreeSet<&str> = programs.into_iter().flat_map(Program::packages).collect();
+    Vec::from_iter(names).join(" ")
 }
 
 fn select(programs: Vec<Program>, only: &[String]) -> Result<Vec<Program>> {

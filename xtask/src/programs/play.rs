@@ -7,6 +7,8 @@ use core::error::Error;
 use core::fmt;
 use core::net::Ipv4Addr;
 use core::time::Duration;
+use lab_kit::interrupt;
+use rustix::process::Signal;
 use serde::Serialize;
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -63,7 +65,6 @@ impl fmt::Display for Verdict {
 
 impl Error for Verdict {}
 
-/// One run.
 #[derive(Debug, Clone, Serialize)]
 pub(crate) struct Played {
     #[serde(flatten)]
@@ -89,7 +90,8 @@ pub(crate) struct Stage {
 pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> Result<Option<Played>> {
     let mut values = stage.values.clone();
     if program.server.is_some() {
-        values.push(("port", free_port()?.to_string()));
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        values.push(("port", free.port().to_string()));
     }
     let play = Play { program, lock, stage, values, peak_kib: Cell::new(0) };
     for words in &program.before {
@@ -101,7 +103,7 @@ pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> Result<Opti
     let (verdict, rate) = match result.map_err(anyhow::Error::downcast) {
         Ok(rate) => (Verdict::Right, rate),
         Err(Ok(verdict)) => (verdict, None),
-        Err(Err(_)) if process::interrupted() => return Ok(None),
+        Err(Err(_)) if interrupt::requested() => return Ok(None),
         Err(Err(error)) => return Err(error),
     };
     Ok(Some(Played { verdict, rate, seconds, peak_kib }))
@@ -149,7 +151,7 @@ impl Play<'_> {
     fn perform(&self) -> Result<Option<f64>> {
         let Some(server) = &self.program.server else { return self.steps() };
         let [out, err] = ["server.out", "server.err"].map(|name| self.stage.dir.join(name));
-        let mut running = process::start(&mut self.command(&server.run, true), &out, &err)?;
+        let mut running = process::start(&mut self.command(server, true), &out, &err)?;
         let says = || last_line(&format!("{}\n{}", read(&out), read(&err)));
         let until = Instant::now() + SERVER_TIMEOUT;
         while !self.answers() {
@@ -168,7 +170,7 @@ impl Play<'_> {
             bail!(Verdict::Died(format!("the server {}: {}", tell(ended), says())));
         }
         let rate = result?;
-        running.terminate();
+        running.signal(Signal::TERM);
         match running.wait(SERVER_TIMEOUT)?.0 {
             Ended::Interrupted => bail!("interrupted"),
             Ended::TimedOut => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
@@ -289,10 +291,6 @@ fn last_line(text: &str) -> String {
     let line =
         text.split(['\n', '\r']).rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(silent)");
     line.chars().take(160).collect()
-}
-
-fn free_port() -> Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 #[cfg(test)]

@@ -20,10 +20,8 @@ const BAR_HOT_MEAN: f64 = 1.5;
 /// A lock's ratios to libc in one row.
 #[derive(Debug, PartialEq)]
 enum Cell {
-    /// No pair of runs yet.
-    Nothing,
-    /// A run of libc's own locks was not right.
-    NoBaseline(String),
+    /// No pair of runs yet, or a run of libc's own locks was not right.
+    Unknown(String),
     Failed(String),
     Beside(Beside),
 }
@@ -39,16 +37,12 @@ struct Beside {
 }
 
 /// An interval with the bar in it says that another measurement may say otherwise.
-fn verdict(ratio: Ratio, bar: f64) -> &'static str {
-    match (ratio.ratio >= bar, ratio.may_be(bar)) {
-        (true, false) => "met",
-        (true, true) => "met, but the bar is in the interval",
-        (false, false) => "**missed**",
-        (false, true) => "**missed**, but the bar is in the interval",
-    }
+fn verdict(ratio: Ratio, bar: f64) -> String {
+    let met = if ratio.ratio >= bar { "met" } else { "**missed**" };
+    let unsure = if ratio.may_be(bar) { ", but the bar is in the interval" } else { "" };
+    format!("{met}{unsure}")
 }
 
-/// All tables.
 pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     let mut out = String::from("# Real programs\n\n");
     let Results { provenance, cpus, complete, .. } = results;
@@ -102,8 +96,7 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
                 }
                 continue;
             }
-            Cell::Nothing => "not run".to_owned(),
-            Cell::NoBaseline(why) => format!("libc fails: {why}"),
+            Cell::Unknown(why) => why,
             Cell::Failed(why) => {
                 failed += 1;
                 format!("**FAIL** {why}")
@@ -149,7 +142,7 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
         return Cell::Failed(why);
     }
     if let Some(why) = failure("libc") {
-        return Cell::NoBaseline(why);
+        return Cell::Unknown(format!("libc fails: {why}"));
     }
     let both: Vec<(&Run, &Run)> = of(lock)
         .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
@@ -159,7 +152,7 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
     let memory: Vec<f64> =
         both.iter().map(|(libc, run)| run.played.peak_kib as f64 / libc.played.peak_kib as f64).collect();
     match Ratio::of(&[(&lock, &libc)]) {
-        None => Cell::Nothing,
+        None => Cell::Unknown("not run".to_owned()),
         Some(ratio) => Cell::Beside(Beside { ratio, lock, libc, memory: median(&memory) }),
     }
 }
@@ -188,7 +181,10 @@ mod tests {
         let Cell::Beside(beside) = cell(&runs, "pigz", 8, "q") else { panic!("there are pairs") };
         let (low, high) = beside.ratio.interval.expect("two pairs");
         assert!((low - 1.1).abs() < 1e-9 && (high - 1.1).abs() < 1e-9);
-        assert_eq!((beside.ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Cell::Nothing));
+        assert_eq!(
+            (beside.ratio.pairs, cell(&runs, "pigz", 1, "q")),
+            (2, Cell::Unknown("not run".to_owned()))
+        );
     }
 
     #[test]
@@ -199,7 +195,7 @@ mod tests {
         runs.swap(2, 3);
         runs[2].played.verdict = Verdict::Wrong("x".to_owned());
         runs[3].played.verdict = Verdict::Right;
-        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::NoBaseline("WRONG: x".to_owned()));
+        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::Unknown("libc fails: WRONG: x".to_owned()));
     }
 
     #[test]

@@ -4,9 +4,9 @@ use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
 use super::preloaded;
 use super::table::Program;
-use crate::process;
 use anyhow::Result;
 use core::time::Duration;
+use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use std::process::ExitCode;
 
@@ -79,7 +79,7 @@ fn once(kit: &Kit, program: &Program, lock: &Lock, limit: Option<Duration>) -> R
 }
 
 fn interrupted() -> ExitCode {
-    debug_assert!(process::interrupted(), "only Ctrl-C ends a run without a verdict");
+    debug_assert!(interrupt::requested(), "only Ctrl-C ends a run without a verdict");
     println!("self-test: interrupted");
     ExitCode::from(130)
 }

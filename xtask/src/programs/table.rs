@@ -14,7 +14,6 @@ pub(crate) const TABLE: &str = "tests/programs/programs.toml";
 /// A command and its arguments, with placeholders.
 pub(crate) type Words = Vec<String>;
 
-/// One real program.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
@@ -56,7 +55,7 @@ pub(crate) struct Program {
     #[serde(default)]
     pub(crate) before: Vec<Words>,
     /// Runs under the lock while the steps are done, and must stop when it is told to.
-    pub(crate) server: Option<Server>,
+    pub(crate) server: Option<Words>,
     #[serde(rename = "step")]
     pub(crate) steps: Vec<Step>,
 }
@@ -79,12 +78,6 @@ pub(crate) struct Amount {
     pub(crate) over: Option<u64>,
     /// MiB of text.
     pub(crate) corpus: u64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Server {
-    pub(crate) run: Words,
 }
 
 /// One command of a run, with what its output must be.
@@ -133,15 +126,13 @@ impl Step {
 }
 
 impl Program {
-    /// Its packages.
     pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
         self.package.split_whitespace()
     }
 
     /// The commands that run under the lock.
     pub(crate) fn under_lock(&self) -> impl Iterator<Item = &Words> {
-        let server = self.server.iter().map(|server| &server.run);
-        server.chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
+        self.server.iter().chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
     }
 
     /// The patterns of a step, and how many groups each must have.
@@ -193,7 +184,6 @@ pub(crate) fn fill(text: &str, values: &[(&str, String)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-/// Reads the table of the workspace at `root`.
 pub(crate) fn read(root: &Path) -> Result<Vec<Program>> {
     parse(&fs::read_to_string(root.join(TABLE)).context(TABLE)?).context(TABLE)
 }
