@@ -1,6 +1,6 @@
-//! `cargo xtask guest`: builds the kernel image, and on request boots it as `crates/guest/tests/checks.toml` has
-//! it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion are
-//! noticed.
+//! `cargo xtask guest`: builds the kernel image, and on request boots it as `crates/guest/tests/checks.toml`
+//! has it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion
+//! are noticed.
 use crate::built;
 use crate::files::entries;
 use crate::process::{self, Ended, shell, succeeds};

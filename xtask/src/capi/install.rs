@@ -124,8 +124,8 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     Ok(installed)
 }
 
-/// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves. The
-/// archive, and flags of the libraries of the system that it needs.
+/// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves.
+/// The archive, and flags of the libraries of the system that it needs.
 pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<(PathBuf, Vec<String>)> {
     let target = built::target(root);
     let (target, directory) = match profile {
@@ -163,7 +163,7 @@ pub(crate) fn functions_of(sh: &Shell, headers: &[&str]) -> Result<Vec<String>> 
 }
 
 fn declared(headers: &str) -> Result<Vec<String>> {
-    let code = Regex::new(r"(?s)/\*.*?\*/|(?m:^#.*$)")?.replace_all(headers, "").into_owned();
+    let code = Regex::new(r"(?s:/\*.*?\*/)|(?m:^#.*$)")?.replace_all(headers, "").into_owned();
     let found = Regex::new(r"\b(stanchion_\w+)\(")?;
     let names: BTreeSet<_> = found.captures_iter(&code).map(|found| found[1].to_owned()).collect();
     Ok(names.into_iter().collect())

@@ -1,9 +1,9 @@
 //! `cargo xtask dependents`: the tests of parking_lot, and of published crates that use it, with it and with
 //! the drop-in in its place.
 //!
-//! `tests/dependents/subjects.toml` is the list, [`place`] fetches and copies, [`own_tests`] makes parking_lot's
-//! tests a program, [`outcome`] reads what cargo printed. [`measure`] measures programs that use the crates, with
-//! `--bench`.
+//! `tests/dependents/subjects.toml` is the list, [`place`] fetches and copies, [`own_tests`] makes
+//! parking_lot's tests a program, [`outcome`] reads what cargo printed. [`measure`] measures programs that
+//! use the crates, with `--bench`.
 mod measure;
 mod outcome;
 mod own_tests;

@@ -70,8 +70,8 @@ fn edit(path: &Path, change: impl Fn(&str) -> String) -> Result<()> {
     Ok(fs::write(path, change(&fs::read_to_string(path)?))?)
 }
 
-/// Whether the parking_lot of this kind, such as `0.12`, that the lock file names is a directory here, and not
-/// the published one.
+/// Whether the parking_lot of this kind, such as `0.12`, that the lock file names is a directory here, and
+/// not the published one.
 pub(super) fn is_patched(lock: &str, kind: &str) -> bool {
     let lock: toml::Table = lock.parse().unwrap_or_default();
     let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();

@@ -1,4 +1,5 @@
-//! `--check` and `--measure`: interleaved runs of each program under each lock, at one thread a CPU and at many.
+//! `--check` and `--measure`: interleaved runs of each program under each lock, at one thread a CPU and at
+//! many.
 use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
 use super::table::Program;

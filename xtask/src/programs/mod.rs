@@ -3,8 +3,8 @@
 //!
 //! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`]
 //! runs one and judges what it printed, [`process`] is one command with a limit, [`probe`] sees that a
-//! library is there at all. `--self-test` is in [`selftest`], `--check` and `--measure` in [`measure`] and the
-//! tables in [`report`], `--advise` in [`advise`], with [`limit`].
+//! library is there at all. `--self-test` is in [`selftest`], `--check` and `--measure` in [`measure`] and
+//! the tables in [`report`], `--advise` in [`advise`], with [`limit`].
 mod advise;
 mod kit;
 mod limit;
