@@ -119,6 +119,7 @@ impl Workshop {
         let command = built::laboratory(root)?;
         let (program, libraries) = (usr.join("bin/stanchion"), usr.join(libdir));
         let interposer = libraries.join("libstanchion_preload.so");
+        sh.create_dir(usr.join("bin"))?;
         sh.copy_file(&command, &program)?;
         sh.copy_file(built::interposer(root, None)?, &interposer)?;
         // The file of the shared library, to which links lead.

@@ -101,6 +101,7 @@ fn build(root: &Path, subject: &Subject, whose: &str) -> Result<PathBuf> {
     let dir = built::target(root).join("dependents").join(name).join("bench").join(whose);
     let (sh, programs, with) = (shell(&dir)?, root.join(PROGRAMS), whose == "with");
     place::write_manifest(&sh, subject)?;
+    sh.create_dir("src")?;
     sh.copy_file(programs.join(format!("{name}.rs")), "src/main.rs")?;
     sh.copy_file(programs.join("rounds.rs"), "src/rounds.rs")?;
     let patch = subject.patch(root);
