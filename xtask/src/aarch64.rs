@@ -2,13 +2,13 @@
 //!
 //! An emulator on x86-64 orders memory as that does: what runs here says nothing of orderings, which the
 //! model checker vouches for.
-use crate::foreign::{self, Foreign};
+use crate::foreign::AARCH64;
 use crate::process::ourselves;
+use anyhow::{Result, ensure};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::{fs, io};
 
-const TRIPLE: &str = "aarch64-unknown-linux-gnu";
 /// What is shipped, and what its tests need.
 const BUILT: &[&str] = &[
     "stanchion-core",
@@ -26,40 +26,39 @@ const NOT_EMULATED: &[&str] = &["fork", "fork_chain", "fork_sleepers", "many", "
 const LIMIT: &str = "600";
 
 /// Prints what is missing, one a line.
-pub(crate) fn missing() -> io::Result<ExitCode> {
-    let missing = foreign()?.missing();
+pub(crate) fn missing() -> ExitCode {
+    let missing = AARCH64.missing();
     for what in &missing {
         println!("{what}");
     }
-    Ok(if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// Builds and runs.
-pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
-    let foreign = foreign()?;
-    let missing = foreign.missing();
-    if !missing.is_empty() {
-        return Err(io::Error::other(format!("there is no {}", missing.join(", no "))));
-    }
-    let cargo = |words: &[&str], packages: &[&str]| {
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+    let missing = AARCH64.missing();
+    ensure!(missing.is_empty(), "there is no {}", missing.join(", no "));
+    let tests = tests(&root.join("crates/stanchion/tests"))?.join(" --test ");
+    let mut steps: Vec<Command> = [
+        format!("build -p {}", BUILT.join(" -p ")),
+        // The simulator's own tests take the emulator hours.
+        "test -p stanchion-core".to_owned(),
+        // Three tests count CPU time, of which emulated code takes six times as much.
+        format!("test --no-fail-fast --lib -p stanchion --test {tests} -- --skip sleeps_while_a_writer_is_in --skip given_up_is_asleep"),
+    ]
+    .map(|words| {
+        let (first, rest) = words.split_once(' ').unwrap_or((&words, ""));
         let mut cargo = Command::new("cargo");
-        cargo.args(words).args(["--target", TRIPLE]).current_dir(root).env("STANCHION_TEST_LIMIT", LIMIT);
-        cargo.args(packages.iter().flat_map(|package| ["-p", package]));
-        foreign.for_cargo(&mut cargo);
+        cargo.args([first, "--target", AARCH64.triple]).args(rest.split(' ')).current_dir(root);
+        cargo.env("STANCHION_TEST_LIMIT", LIMIT).envs(AARCH64.for_cargo());
         cargo
-    };
+    })
+    .into();
     let mut posix = ourselves(root);
-    posix.args(["conform", "--target", TRIPLE, "--preload", "libc", "--preload", "ours", "--timeout", "120"]);
+    posix.args(["conform", "--target", AARCH64.triple, "--preload", "libc", "--preload", "ours"]);
     // The emulator has no robust mutexes, executes no program, and forks badly where there are threads: libc
     // fails there, too.
-    posix.args(["--where-first-passes"]);
-    // The simulator's own tests take the emulator hours.
-    let core = cargo(&["test"], &["stanchion-core"]);
-    let mut library = cargo(&["test", "--no-fail-fast", "--lib"], &["stanchion"]);
-    library.args(tests(&root.join("crates/stanchion/tests"))?.iter().flat_map(|test| ["--test", test]));
-    // Three tests count CPU time, of which emulated code takes six times as much.
-    library.args(["--", "--skip", "sleeps_while_a_writer_is_in", "--skip", "given_up_is_asleep"]);
-    let steps = [cargo(&["build"], BUILT), core, library, posix];
+    posix.args(["--timeout", "120", "--where-first-passes"]);
+    steps.push(posix);
     let mut all = true;
     for mut step in steps {
         all &= step.status()?.success();
@@ -68,17 +67,13 @@ pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
 }
 
 /// The test programs of a crate that are to run in the emulator and need no features.
-fn tests(directory: &Path) -> io::Result<Vec<String>> {
+fn tests(directory: &Path) -> Result<Vec<String>> {
     let mut names: Vec<String> = fs::read_dir(directory)?
         .filter_map(|file| file.ok()?.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned))
         .filter(|name| !NOT_EMULATED.contains(&name.as_str()) && name != "features")
         .collect();
     names.sort();
     Ok(names)
-}
-
-fn foreign() -> io::Result<&'static Foreign> {
-    foreign::named(TRIPLE).map_err(io::Error::other)
 }
 
 #[cfg(test)]

@@ -4,43 +4,39 @@
 //! What it leaves out, `cargo xtask ci` has: other locks, broken ones, the guest, sanitizers, and schedules
 //! and executions by the million.
 use crate::locks;
+use anyhow::{Result, bail};
 use lab_kit::names::unknown;
+use std::collections::BTreeSet;
 use std::path::Path;
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
-use std::{env, io};
 
 /// How many schedules are explored unless told otherwise.
 pub(crate) const SCHEDULES: u64 = 10_000;
 /// When the model checker gives up a program, in seconds.
 const MODEL_SECONDS: &str = "4";
 /// The tests in which each lock has a module of its own.
-const CONFORMANCE: &[&str] = &["stanchion-sim", "stanchion-model", "stanchion"];
-
-/// One step: what it is, what cargo is told, and whether it counts tests.
-struct Step {
-    name: String,
-    words: Vec<String>,
-    tests: bool,
-}
+const CONFORMANCE: [&str; 3] = ["stanchion-sim", "stanchion-model", "stanchion"];
 
 /// Runs the steps; the first that fails ends it.
-pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> Result<ExitCode> {
     let Some(modules) = locks::modules_of(lock) else {
-        return Err(io::Error::other(unknown("lock", lock, locks::names())));
+        bail!(unknown("lock", lock, locks::names()));
     };
     let started = Instant::now();
     let mut tests = 0;
-    for step in steps(root, lock, modules.iter().map(String::as_str), schedules) {
+    for (name, words) in steps(lock, &modules, schedules) {
         let begun = Instant::now();
-        let output = cargo(root, &step.words)?;
-        let passed = if step.tests { passed(&String::from_utf8_lossy(&output.stdout)) } else { 0 };
+        let mut cargo = Command::new("cargo");
+        let output = cargo.args(words.split(' ')).current_dir(root).stdin(Stdio::null()).output()?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let passed = passed(&printed);
         tests += passed;
-        let told = if step.tests { format!("{passed} tests") } else { String::new() };
-        println!("{:<32} {:>6.1} s  {told}", step.name, begun.elapsed().as_secs_f64());
+        let told = if passed > 0 { format!("{passed} tests") } else { String::new() };
+        println!("{name:<32} {:>6.1} s  {told}", begun.elapsed().as_secs_f64());
         if !output.status.success() {
-            print!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-            println!("try: {lock}: failed: cargo {}", step.words.join(" "));
+            print!("{printed}{}", String::from_utf8_lossy(&output.stderr));
+            println!("try: {lock}: failed: cargo {words}");
             return Ok(ExitCode::FAILURE);
         }
     }
@@ -53,40 +49,27 @@ pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> io::Result<ExitCod
     Ok(ExitCode::SUCCESS)
 }
 
-fn steps<'a>(root: &Path, lock: &str, modules: impl Iterator<Item = &'a str>, schedules: u64) -> Vec<Step> {
-    let step = |name: &str, words: &[&str], tests: bool| Step {
-        name: name.to_owned(),
-        words: words.iter().map(|&word| word.to_owned()).collect(),
-        tests,
+/// What each step is, and what cargo is told.
+fn steps(lock: &str, modules: &BTreeSet<String>, schedules: u64) -> Vec<(String, String)> {
+    let own = lock.replace('-', "_");
+    let unit = |package: &str| {
+        let filters = modules.iter().map(|module| format!("{module}::")).collect::<Vec<_>>().join(" ");
+        let words = format!("test -p {package} --lib -- {filters}");
+        (format!("{package}, unit tests"), words)
     };
-    let mut build = vec!["test", "--no-run", "--test", "conformance", "--test", "rw_conformance"];
-    build.extend(["--example", "explore_one", "--bin", "stanchion-model"]);
-    build.extend(CONFORMANCE.iter().flat_map(|package| ["-p", package]));
-    let mut steps = vec![step("built", &build, false)];
-    let filters: Vec<String> = modules.map(|module| format!("{module}::")).collect();
-    let filters: Vec<&str> = filters.iter().map(String::as_str).collect();
-    for package in ["stanchion-core", "stanchion-family"] {
-        if root.join("crates").join(package.trim_start_matches("stanchion-")).is_dir() {
-            let words = [&["test", "-p", package, "--lib", "--"], &filters[..]].concat();
-            steps.push(step(&format!("{package}, unit tests"), &words, true));
-        }
-    }
-    let seconds = ["--lock", lock, "--seconds", MODEL_SECONDS];
-    let explore = ["run", "-p", "stanchion-sim", "--example", "explore_one", "--", lock];
-    steps.push(step("sim, explored", &[&explore[..], &[&schedules.to_string(), "1"]].concat(), false));
-    let model = ["run", "-p", "stanchion-model", "--"];
-    steps.push(step("model, programs", &[&model[..], &seconds].concat(), false));
-    let own = format!("{}::", lock.replace('-', "_"));
-    for package in CONFORMANCE {
-        let words = ["test", "-p", package, "--test", "*conformance", "--", &own];
-        steps.push(step(&format!("{package}, conformance"), &words, true));
-    }
+    let conformance = |package: &str| {
+        let words = format!("test -p {package} --test *conformance -- {own}::");
+        (format!("{package}, conformance"), words)
+    };
+    let tests = "--test conformance --test rw_conformance --example explore_one --bin stanchion-model";
+    let built = format!("test --no-run {tests} -p {}", CONFORMANCE.join(" -p "));
+    let explored = format!("run -p stanchion-sim --example explore_one -- {lock} {schedules} 1");
+    let model = format!("run -p stanchion-model -- --lock {lock} --seconds {MODEL_SECONDS}");
+    let mut steps = vec![("built".to_owned(), built)];
+    steps.extend(["stanchion-core", "stanchion-family"].map(unit));
+    steps.extend([("sim, explored".to_owned(), explored), ("model, programs".to_owned(), model)]);
+    steps.extend(CONFORMANCE.map(conformance));
     steps
-}
-
-fn cargo(root: &Path, words: &[String]) -> io::Result<Output> {
-    let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    Command::new(cargo).args(words).current_dir(root).stdin(Stdio::null()).output()
 }
 
 /// How many tests passed, by the lines of the test harness.
@@ -111,12 +94,12 @@ mod tests {
     #[test]
     fn every_world_is_tried() {
         let root = crate::workspace::root();
-        let steps = steps(&root, "pv-ticket", ["pv_ticket"].into_iter(), 10);
-        let lines: Vec<String> = steps.iter().map(|step| step.words.join(" ")).collect();
+        let steps = steps("pv-ticket", &["pv_ticket".to_owned()].into(), 10);
+        let lines: Vec<&str> = steps.iter().map(|(_, words)| words.as_str()).collect();
         assert!(lines.iter().any(|line| line.ends_with("explore_one -- pv-ticket 10 1")), "{lines:?}");
         assert!(lines.iter().any(|line| line.contains("stanchion-model -- --lock pv-ticket")), "{lines:?}");
         let native = "test -p stanchion --test *conformance -- pv_ticket::";
-        assert!(lines.iter().any(|line| line == native), "{lines:?}");
+        assert!(lines.contains(&native), "{lines:?}");
         assert!(run(&root, "pv-tickets", 1).is_err_and(|error| error.to_string().contains("pv-ticket")));
     }
 }

@@ -11,39 +11,29 @@ pub(crate) fn target(root: &Path) -> PathBuf {
 
 /// Builds `libstanchion_preload.so`, with all locks, for this machine or another one, and says where it is.
 pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
-    let family = &["--features", "family"];
-    release(root, "stanchion-preload", family, "libstanchion_preload.so", "the interposer", foreign)
+    release(root, &["stanchion-preload", "--features", "family"], "libstanchion_preload.so", foreign)
 }
 
 /// Builds the `stanchion` command and says where it is.
 pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
-    release(root, "stanchion-lab", &[], "stanchion", "the laboratory", None)
+    release(root, &["stanchion-lab"], "stanchion", None)
 }
 
 /// Builds the model checker's program and says where it is.
 pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
-    release(root, "stanchion-model", &[], "stanchion-model", "the model", None)
+    release(root, &["stanchion-model"], "stanchion-model", None)
 }
 
-fn release(
-    root: &Path,
-    package: &str,
-    features: &[&str],
-    file: &str,
-    what: &str,
-    foreign: Option<&Foreign>,
-) -> io::Result<PathBuf> {
+fn release(root: &Path, package: &[&str], file: &str, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
     let mut cargo = Command::new("cargo");
-    cargo.args(["build", "--quiet", "--release", "-p", package]).args(features).current_dir(root);
+    cargo.args(["build", "--quiet", "--release", "-p"]).args(package).current_dir(root);
     let mut directory = target(root);
     if let Some(foreign) = foreign {
-        foreign.for_cargo(&mut cargo);
-        cargo.args(["--target", foreign.triple]);
+        cargo.args(["--target", foreign.triple]).envs(foreign.for_cargo());
         directory.push(foreign.triple);
     }
-    if cargo.status()?.success() {
-        Ok(directory.join("release").join(file))
-    } else {
-        Err(io::Error::other(format!("{what} does not build")))
+    if !cargo.status()?.success() {
+        return Err(io::Error::other(format!("{} does not build", package[0])));
     }
+    Ok(directory.join("release").join(file))
 }

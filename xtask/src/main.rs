@@ -12,6 +12,7 @@ mod conform;
 mod deb;
 mod dependents;
 mod fastpath;
+mod files;
 mod finding;
 mod foreign;
 mod guest;
@@ -96,20 +97,7 @@ enum Task {
         check: bool,
     },
     /// Build the C library and install it: headers, libstanchion.so, libstanchion.a, stanchion.pc
-    Install {
-        /// Where it will be used
-        #[arg(long, value_name = "DIR", default_value = "/usr/local")]
-        prefix: PathBuf,
-        /// The directory of libraries, below the prefix
-        #[arg(long, value_name = "DIR", default_value = "lib")]
-        libdir: PathBuf,
-        /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
-        #[arg(long, value_name = "DIR")]
-        destdir: Option<PathBuf>,
-        /// With the locks of stanchion_family.h
-        #[arg(long)]
-        family: bool,
-    },
+    Install(capi::Places),
     /// Build Debian packages: stanchion, libstanchion0, libstanchion-dev, libstanchion-preload
     Deb {
         /// Then install them on a fresh Debian root, use and remove them (as root, with mmdebstrap)
@@ -145,36 +133,35 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let cli = Cli::parse();
-    let root = cli.root.unwrap_or_else(workspace::root);
-    let result = match cli.command {
-        Task::Tidy { wrap: true } => tidy::wrap(&root),
-        Task::Tidy { wrap: false } => tidy::run(&root),
-        Task::Orderings { check } => orderings::run(&root, check),
-        Task::Witness(request) => witness::run(&root, &request),
-        Task::Fastpath { show } => fastpath::run(&root, show),
-        Task::Mutants(request) => mutants::run(&root, &request),
-        Task::Conform(request) => conform::run(&root, &request),
-        Task::Programs(request) => programs::run(&root, &request),
-        Task::Dependents(request) => dependents::run(&root, &request),
-        Task::Locks { check } => locks::run(&root, check),
-        Task::Guest(request) => guest::run(&root, &request),
-        Task::Header { check } => capi::header(&root, check),
-        Task::Install { prefix, libdir, destdir, family } => {
-            let destdir = capi::destdir(destdir);
-            capi::install(&root, &capi::Places { prefix, libdir, destdir, family })
-        }
-        Task::Capi => capi::check(&root),
-        Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules),
-        Task::Deb { check } => deb::run(&root, check),
-        Task::Wheel(request) => wheel::run(&root, &request),
-        Task::Release { .. } => release::run(&root),
-        Task::Aarch64 { missing: true } => aarch64::missing(),
-        Task::Aarch64 { .. } => aarch64::run(&root),
-        Task::Ci(request) => ci::run(&root, &request),
-    };
-    result.unwrap_or_else(|error| {
-        eprintln!("cargo xtask: {error}");
+    run(Cli::parse()).unwrap_or_else(|error| {
+        eprintln!("cargo xtask: {error:#}");
         ExitCode::from(2)
+    })
+}
+
+fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let root = cli.root.unwrap_or_else(workspace::root);
+    Ok(match cli.command {
+        Task::Tidy { wrap: true } => tidy::wrap(&root)?,
+        Task::Tidy { wrap: false } => tidy::run(&root)?,
+        Task::Orderings { check } => orderings::run(&root, check)?,
+        Task::Witness(request) => witness::run(&root, &request)?,
+        Task::Fastpath { show } => fastpath::run(&root, show)?,
+        Task::Mutants(request) => mutants::run(&root, &request)?,
+        Task::Conform(request) => conform::run(&root, &request)?,
+        Task::Programs(request) => programs::run(&root, &request)?,
+        Task::Dependents(request) => dependents::run(&root, &request)?,
+        Task::Locks { check } => locks::run(&root, check)?,
+        Task::Guest(request) => guest::run(&root, &request)?,
+        Task::Header { check } => capi::header(&root, check)?,
+        Task::Install(places) => capi::install(&root, places)?,
+        Task::Capi => capi::check(&root)?,
+        Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules)?,
+        Task::Deb { check } => deb::run(&root, check)?,
+        Task::Wheel(request) => wheel::run(&root, &request)?,
+        Task::Release { .. } => release::run(&root)?,
+        Task::Aarch64 { missing: true } => aarch64::missing(),
+        Task::Aarch64 { .. } => aarch64::run(&root)?,
+        Task::Ci(request) => ci::run(&root, &request)?,
     })
 }

@@ -1,6 +1,7 @@
 //! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use anyhow::{Context as _, bail};
 use core::time::Duration;
+use lab_kit::interrupt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
@@ -8,11 +9,11 @@ use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
 use std::time::Instant;
-
-/// Set by Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+use xshell::{Cmd, Shell};
 
 /// A command of this program, as it was when it started: a build may have replaced the file at its path.
 pub(crate) fn ourselves(root: &Path) -> Command {
@@ -21,17 +22,57 @@ pub(crate) fn ourselves(root: &Path) -> Command {
     command
 }
 
+/// Runs commands in a directory; what they print is seen.
+pub(crate) fn shell(dir: &Path) -> xshell::Result<Shell> {
+    let shell = Shell::new()?;
+    shell.change_dir(dir);
+    Ok(shell)
+}
+
+/// Runs a command that must succeed; what it prints is seen only if it does not.
+pub(crate) fn silently(command: Cmd<'_>) -> anyhow::Result<Output> {
+    let line = command.to_string();
+    let output = command.ignore_status().output()?;
+    if output.status.success() {
+        return Ok(output);
+    }
+    eprint!("{}{}", String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    bail!("`{line}` fails ({}); see above", output.status)
+}
+
+/// Whether a command succeeds; nothing of it is seen.
+pub(crate) fn succeeds(words: &[&str]) -> bool {
+    Command::new(words[0]).args(&words[1..]).output().is_ok_and(|output| output.status.success())
+}
+
+/// Does something with each of the items, so many at a time. The first error ends it.
+pub(crate) fn at_once<I>(
+    workers: usize,
+    items: impl Iterator<Item = I> + Send,
+    work: impl Fn(I) -> anyhow::Result<()> + Sync,
+) -> anyhow::Result<()> {
+    let queue = Mutex::new(items);
+    let worker = || {
+        loop {
+            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some(item) = next else { return Ok(()) };
+            work(item)?;
+        }
+    };
+    thread::scope(|scope| {
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        workers
+            .into_iter()
+            .try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a worker panicked")))
+    })
+}
+
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
 pub(crate) fn catch_interrupts() -> io::Result<()> {
-    ctrlc::set_handler(|| INTERRUPTED.store(true, Relaxed)).map_err(io::Error::other)?;
+    interrupt::install();
     // A hundred crashes must not fill the disk.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, none).map_err(io::Error::from)
-}
-
-/// Whether it is time to stop.
-pub(crate) fn interrupted() -> bool {
-    INTERRUPTED.load(Relaxed)
 }
 
 /// How a command ended.
@@ -44,13 +85,6 @@ pub(crate) enum Ended {
     Interrupted,
 }
 
-impl Ended {
-    fn from_status(status: ExitStatus) -> Self {
-        status.code().map_or_else(|| Self::Signalled(status.signal().unwrap_or(0)), Self::Exited)
-    }
-}
-
-/// A command that runs.
 pub(crate) struct Running {
     child: Child,
     group: Pid,
@@ -63,22 +97,13 @@ pub(crate) struct Running {
 const TICK: Duration = Duration::from_millis(50);
 
 /// Starts a command: no input, output into these files, which may be one, a process group of its own.
-pub(crate) fn start(
-    words: &[String],
-    env: &[(String, String)],
-    dir: &Path,
-    stdout: &Path,
-    stderr: &Path,
-) -> io::Result<Running> {
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).envs(env.iter().cloned()).current_dir(dir).process_group(0);
+pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyhow::Result<Running> {
     let out = File::create(stdout)?;
     let err = if stdout == stderr { out.try_clone()? } else { File::create(stderr)? };
-    command.stdin(Stdio::null()).stdout(out).stderr(err);
+    command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
     let started = Instant::now();
-    let child = command
-        .spawn()
-        .map_err(|error| io::Error::new(error.kind(), format!("{} can not be started: {error}", words[0])))?;
+    let child = command.spawn();
+    let child = child.with_context(|| format!("{} can not be started", command.get_program().display()))?;
     let group = Pid::from_child(&child);
     let exit = pidfd_open(group, PidfdFlags::empty())?;
     Ok(Running { child, group, exit, started, peak_kib: 0 })
@@ -89,7 +114,7 @@ impl Running {
     pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Ended, Duration)> {
         let until = Instant::now() + limit;
         let ended = loop {
-            if interrupted() {
+            if interrupt::requested() {
                 break Some(Ended::Interrupted);
             }
             self.peak_kib();
@@ -102,9 +127,11 @@ impl Running {
             }
         };
         let took = self.started.elapsed();
-        self.kill();
+        self.signal(Signal::KILL);
         let status = self.child.wait()?;
-        Ok((ended.unwrap_or_else(|| Ended::from_status(status)), took))
+        let by_itself =
+            || status.code().map_or_else(|| Ended::Signalled(status.signal().unwrap_or(0)), Ended::Exited);
+        Ok((ended.unwrap_or_else(by_itself), took))
     }
 
     /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing,
@@ -119,25 +146,16 @@ impl Running {
     /// Whether it ends in so much time.
     pub(crate) fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
         let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
-        let time = Timespec {
-            tv_sec: time.as_secs().try_into().unwrap_or(i64::MAX),
-            tv_nsec: time.subsec_nanos().into(),
-        };
-        match poll(&mut exit, Some(&time)) {
+        match poll(&mut exit, Some(&Timespec::try_from(time).map_err(io::Error::other)?)) {
             Ok(ready) => Ok(ready > 0),
             Err(rustix::io::Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// Asks it to end.
-    pub(crate) fn terminate(&self) {
-        let _ = kill_process_group(self.group, Signal::TERM);
-    }
-
-    /// A group that is gone already is what is wanted.
-    fn kill(&self) {
-        let _ = kill_process_group(self.group, Signal::KILL);
+    /// Sends a signal to the group; one that is gone already takes none.
+    pub(crate) fn signal(&self, signal: Signal) {
+        let _ = kill_process_group(self.group, signal);
     }
 }
 
@@ -145,7 +163,7 @@ impl Drop for Running {
     fn drop(&mut self) {
         // Reaped already, unless an error made us leave in between: then the number is still ours.
         if matches!(self.child.try_wait(), Ok(None)) {
-            self.kill();
+            self.signal(Signal::KILL);
             let _ = self.child.wait();
         }
     }
@@ -159,10 +177,9 @@ mod tests {
     fn run(script: &str, limit: Duration) -> (Ended, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
         fs::create_dir_all(&dir).expect("a directory");
-        let words = ["sh", "-c", script].map(str::to_owned);
-        let env = [("TOLD".to_owned(), "yes".to_owned())];
-        let mut running =
-            start(&words, &env, &dir, &dir.join("out"), &dir.join("err")).expect("a shell starts");
+        let mut shell = Command::new("sh");
+        shell.args(["-c", script]).env("TOLD", "yes");
+        let mut running = start(&mut shell, &dir.join("out"), &dir.join("err")).expect("a shell starts");
         let (ended, _) = running.wait(limit).expect("it is waited for");
         let printed = fs::read_to_string(dir.join("out")).expect("its output");
         fs::remove_dir_all(&dir).expect("tidying up");
@@ -180,14 +197,12 @@ mod tests {
 
     #[test]
     fn memory_is_seen_while_it_is_there() {
-        let dir = temp_dir();
         let hold = "import time; held = b'x' * (100 << 20); time.sleep(1000)";
-        let words = ["python3", "-c", hold].map(str::to_owned);
         let null = Path::new("/dev/null");
-        let mut running = start(&words, &[], &dir, null, null).expect("it starts");
+        let mut running = start(Command::new("python3").args(["-c", hold]), null, null).expect("it starts");
         let until = Instant::now() + Duration::from_mins(1);
         while running.peak_kib() < 90_000 && Instant::now() < until {
-            std::thread::yield_now();
+            thread::yield_now();
         }
         assert!(running.peak_kib() >= 90_000, "{} KiB", running.peak_kib());
     }
@@ -202,7 +217,7 @@ mod tests {
         let end = Instant::now() + Duration::from_secs(20);
         let mut stat = stat;
         while !gone(&stat) && Instant::now() < end {
-            std::thread::yield_now();
+            thread::yield_now();
             stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         }
         assert!(gone(&stat), "{stat}");

@@ -2,10 +2,14 @@
 //!
 //! Everything is below `target/python`: an environment with maturin, the wheel, and an environment with the
 //! wheel and what its tests need. All versions are pinned in `crates/python/requirements-test.txt`.
+use crate::built;
 use crate::finding::Finding;
+use crate::process::shell;
+use anyhow::{Context as _, Result};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::{fs, io};
+use std::process::ExitCode;
+use xshell::{Shell, cmd};
 
 /// Where the Python package is.
 const PACKAGE: &str = "crates/python";
@@ -14,7 +18,6 @@ const MATURIN: &str = "maturin==1.16.0";
 /// What a wheel may have, in bytes.
 const LARGEST: u64 = 10 << 20;
 
-/// What may be asked for.
 #[derive(clap::Args)]
 pub(crate) struct Request {
     /// Then install it in a fresh environment: the example of its page, types, tests
@@ -25,108 +28,72 @@ pub(crate) struct Request {
     ray: bool,
 }
 
-/// Runs the command.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    let place = crate::built::target(root).join("python");
-    let wheel = build(root, &place)?;
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    let sh = shell(root)?;
+    let place = built::target(root).join("python");
+    let wheel = build(&sh, &place)?;
     let bytes = fs::metadata(&wheel)?.len();
     println!("{}: {:.1} MB", wheel.display(), bytes as f64 / 1e6);
     if bytes > LARGEST {
         println!("{}", Finding::new(PACKAGE, 1, "wheel", format!("the wheel has more than {LARGEST} bytes")));
         return Ok(ExitCode::FAILURE);
     }
-    if request.check { check(root, &place, &wheel, request.ray) } else { Ok(ExitCode::SUCCESS) }
-}
-
-/// An environment of its own, made anew.
-fn environment(place: &Path) -> io::Result<PathBuf> {
-    must(Command::new("python3").args(["-m", "venv", "--clear"]).arg(place))?;
-    Ok(place.join("bin/python"))
-}
-
-fn pip(python: &Path) -> Command {
-    let mut pip = Command::new(python);
-    pip.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]);
-    pip
-}
-
-/// The wheel, in `place/wheels`.
-fn build(root: &Path, place: &Path) -> io::Result<PathBuf> {
-    let tools = place.join("tools");
-    if !tools.join("bin/maturin").exists() {
-        must(pip(&environment(&tools)?).arg(MATURIN))?;
-    }
-    let wheels = place.join("wheels");
-    if wheels.exists() {
-        fs::remove_dir_all(&wheels)?;
-    }
-    let mut maturin = Command::new(tools.join("bin/maturin"));
-    maturin
-        .args(["build", "--quiet", "--release", "--manifest-path"])
-        .arg(root.join(PACKAGE).join("Cargo.toml"));
-    must(maturin.arg("--out").arg(&wheels))?;
-    let built = fs::read_dir(&wheels)?.next().ok_or_else(|| io::Error::other("maturin built no wheel"))?;
-    Ok(built?.path())
-}
-
-fn check(root: &Path, place: &Path, wheel: &Path, ray: bool) -> io::Result<ExitCode> {
-    let package = root.join(PACKAGE);
-    let python = environment(&place.join("fresh"))?;
-    must(pip(&python).arg(wheel))?;
-    // The example needs nothing but the wheel.
-    let example = place.join("example.py");
-    fs::write(&example, block(&fs::read_to_string(package.join("README.md"))?)?)?;
-    must(Command::new(&python).arg(&example))?;
-    must(pip(&python).arg("-r").arg(package.join("requirements-test.txt")))?;
-    if ray {
-        must(pip(&python).arg("-r").arg(package.join("requirements-ray.txt")))?;
-    }
-    // No cache among the sources: the command would be taken for changed, and built anew by the next job.
-    let steps: [&[&str]; 2] = [
-        &[
-            "-m",
-            "mypy",
-            "--cache-dir",
-            "/dev/null",
-            "--config-file",
-            "pyproject.toml",
-            "python/stanchion",
-            "tests",
-        ],
-        &["-m", "pytest", "-q", "-p", "no:cacheprovider", "tests"],
-    ];
-    let command = command(root)?;
-    let mut passed = true;
-    for step in steps {
-        let mut step_of = Command::new(&python);
-        step_of
-            .args(step)
-            .current_dir(&package)
-            .env("STANCHION_COMMAND", &command)
-            .env("PYTHONDONTWRITEBYTECODE", "1");
-        passed &= step_of.status()?.success();
-    }
+    let passed = !request.check || check(root, &sh, &place, &wheel, request.ray)?;
     Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// The `stanchion` command and its interposer, as other jobs of CI build them: `advise` starts it.
-fn command(root: &Path) -> io::Result<PathBuf> {
-    crate::built::interposer(root, None)?;
-    crate::built::laboratory(root)
+/// An environment of its own, made anew; its interpreter.
+fn environment(sh: &Shell, place: &Path) -> Result<PathBuf> {
+    cmd!(sh, "python3 -m venv --clear {place}").run()?;
+    Ok(place.join("bin/python"))
+}
+
+fn install(sh: &Shell, python: &Path, what: &[&str]) -> Result<()> {
+    Ok(cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check {what...}").run()?)
+}
+
+/// The wheel, in `place/wheels`.
+fn build(sh: &Shell, place: &Path) -> Result<PathBuf> {
+    let (tools, wheels) = (place.join("tools"), place.join("wheels"));
+    let maturin = tools.join("bin/maturin");
+    if !maturin.exists() {
+        install(sh, &environment(sh, &tools)?, &[MATURIN])?;
+    }
+    sh.remove_path(&wheels)?;
+    cmd!(sh, "{maturin} build --quiet --release --manifest-path {PACKAGE}/Cargo.toml --out {wheels}")
+        .run()?;
+    sh.read_dir(&wheels)?.pop().context("maturin built no wheel")
+}
+
+/// Whether all goes well with the wheel in a fresh environment.
+fn check(root: &Path, sh: &Shell, place: &Path, wheel: &Path, ray: bool) -> Result<bool> {
+    let python = environment(sh, &place.join("fresh"))?;
+    let _package = sh.push_dir(PACKAGE);
+    install(sh, &python, &[&wheel.to_string_lossy()])?;
+    // The example needs nothing but the wheel.
+    let example = place.join("example.py");
+    sh.write_file(&example, block(&sh.read_file("README.md")?)?)?;
+    cmd!(sh, "{python} {example}").run()?;
+    install(sh, &python, &["-r", "requirements-test.txt"])?;
+    if ray {
+        install(sh, &python, &["-r", "requirements-ray.txt"])?;
+    }
+    // The `stanchion` command and its interposer, as other jobs of CI build them: `advise` starts it.
+    built::interposer(root, None)?;
+    let _command = sh.push_env("STANCHION_COMMAND", built::laboratory(root)?);
+    // No cache among the sources: the command would be taken for changed, and built anew by the next job.
+    let _bytecode = sh.push_env("PYTHONDONTWRITEBYTECODE", "1");
+    let config = "--cache-dir /dev/null --config-file pyproject.toml".split(' ');
+    let types = cmd!(sh, "{python} -m mypy {config...} python/stanchion tests").run();
+    let tests = cmd!(sh, "{python} -m pytest -q -p no:cacheprovider tests").run();
+    Ok(types.and(tests).is_ok())
 }
 
 /// The first block of Python on a page.
-fn block(page: &str) -> io::Result<&str> {
+fn block(page: &str) -> Result<&str> {
     let rest = page.split_once("```python\n").map(|(_, rest)| rest);
     let block = rest.and_then(|rest| Some(rest.split_once("```")?.0));
-    block.ok_or_else(|| io::Error::other("the page has no example in Python"))
-}
-
-fn must(command: &mut Command) -> io::Result<()> {
-    let name = command.get_program().to_string_lossy().into_owned();
-    let status =
-        command.status().map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")))?;
-    if status.success() { Ok(()) } else { Err(io::Error::other(format!("{command:?} failed ({status})"))) }
+    block.context("the page has no example in Python")
 }
 
 #[cfg(test)]

@@ -5,13 +5,19 @@
 //! left out. The archive and the shared library are made of that object.
 use crate::built;
 use crate::capi::header::{FAMILY_HEADER, HEADER};
-use crate::capi::shared::{self, failed, must_succeed};
-use core::fmt::Write as _;
+use crate::files;
+use crate::process::{shell, silently};
+use anyhow::{Context as _, Result, ensure};
+use regex::Regex;
+use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
-use std::{env, fs, io};
+use std::process::ExitCode;
+use std::{env, fs};
+use xshell::{Shell, cmd};
 
+/// The version that all crates share.
+pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The version of the binary interface: the first when a function goes or changes, all symbols carry the
 /// second.
 pub(crate) const SONAME: &str = "libstanchion.so.0";
@@ -21,25 +27,30 @@ pub(crate) const NODE: &str = "STANCHION_0.1";
 const WRAPPER: &str = "crates/capi/include/stanchion.hpp";
 
 /// Where things go.
+#[derive(clap::Args)]
 pub(crate) struct Places {
-    /// Where they will be used.
+    /// Where they will be used
+    #[arg(long, value_name = "DIR", default_value = "/usr/local")]
     pub(crate) prefix: PathBuf,
-    /// The directory of libraries, below the prefix.
+    /// The directory of libraries, below the prefix
+    #[arg(long, value_name = "DIR", default_value = "lib")]
     pub(crate) libdir: PathBuf,
-    /// What to put in front of the prefix when writing.
+    /// Put this in front of the prefix when writing [default: the variable DESTDIR, or nothing]
+    #[arg(long, value_name = "DIR")]
     pub(crate) destdir: Option<PathBuf>,
-    /// Whether the locks of `stanchion_family.h` are installed, too.
+    /// With the locks of stanchion_family.h
+    #[arg(long)]
     pub(crate) family: bool,
 }
 
 impl Places {
     /// The place to write `name` in the directory of libraries to.
     fn library(&self, name: &str) -> PathBuf {
-        self.of(&self.libdir.join(name).to_string_lossy())
+        self.of(self.libdir.join(name))
     }
 
     /// The place to write `below`, which is a path under the prefix, to.
-    fn of(&self, below: &str) -> PathBuf {
+    fn of(&self, below: impl AsRef<Path>) -> PathBuf {
         let place = self.prefix.join(below);
         match &self.destdir {
             Some(destdir) => destdir.join(place.strip_prefix("/").unwrap_or(&place)),
@@ -49,104 +60,87 @@ impl Places {
 }
 
 /// Builds the library and installs it.
-pub(crate) fn run(root: &Path, places: &Places) -> io::Result<ExitCode> {
-    for installed in install(root, places)? {
+pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
+    let destdir = places.destdir.or_else(|| env::var_os("DESTDIR").map(PathBuf::from));
+    places.destdir = destdir.filter(|path| !path.as_os_str().is_empty());
+    for installed in install(root, &places)? {
         println!("install: {}", installed.display());
     }
     if places.destdir.is_none() {
-        println!(
-            "install: run `ldconfig` as root if {} is searched by the loader",
-            places.library("").display()
-        );
+        let libraries = places.library("");
+        println!("install: run `ldconfig` as root if {} is searched by the loader", libraries.display());
     }
     Ok(ExitCode::SUCCESS)
 }
 
 /// The same for another command; what was installed.
-pub(crate) fn install(root: &Path, places: &Places) -> io::Result<Vec<PathBuf>> {
-    if !places.prefix.is_absolute() {
-        let prefix = places.prefix.display();
-        return Err(failed(format!("--prefix {prefix} is no absolute path; give one such as /usr/local")));
-    }
-    let header = read(&root.join(HEADER))?;
-    let family = if places.family { read(&root.join(FAMILY_HEADER))? } else { String::new() };
-    let version = shared::version(root)?;
-    let built = build(root, Profile::Release, places.family)?;
+pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
+    let prefix = places.prefix.display();
+    ensure!(
+        places.prefix.is_absolute(),
+        "--prefix {prefix} is no absolute path; give one such as /usr/local"
+    );
+    let sh = shell(root)?;
+    let mut headers = vec![HEADER];
+    headers.extend(places.family.then_some(FAMILY_HEADER));
+    let functions = functions_of(&sh, &headers)?;
+    let (built, libraries) = build(root, &sh, "release", places.family)?;
     let work = built::target(root).join("capi");
-    fs::create_dir_all(&work)?;
-    let functions = functions_of(&format!("{header}{family}"));
-    let object = one_object(&work, &built.archive, &functions)?;
+    let object = one_object(&sh, &work, &built, &functions)?;
     let archive = work.join("libstanchion.a");
-    let _ = fs::remove_file(&archive);
-    must_succeed(Command::new("ar").args(["rcs"]).arg(&archive).arg(&object))?;
-    let library = work.join(format!("libstanchion.so.{version}"));
-    link(&work, &object, &library, &functions, &built.libraries)?;
+    sh.remove_path(&archive)?;
+    silently(cmd!(sh, "ar rcs {archive} {object}"))?;
+    let library = link(&sh, &work, &object, &functions, &libraries)?;
 
     let mut installed = Vec::new();
-    let mut put = |place: PathBuf, contents: Vec<u8>| -> io::Result<()> {
-        write(&place, &contents)?;
+    let mut put = |place: PathBuf, contents: &[u8]| -> Result<()> {
+        files::put(&place, contents).with_context(|| not_written(&place))?;
         installed.push(place);
         Ok(())
     };
-    put(places.of("include/stanchion.h"), header.into_bytes())?;
-    if places.family {
-        put(places.of("include/stanchion_family.h"), family.into_bytes())?;
+    headers.push(WRAPPER);
+    for header in headers {
+        let name = Path::new(header).file_name().unwrap_or_default();
+        put(places.of(Path::new("include").join(name)), &sh.read_binary_file(header)?)?;
     }
-    put(places.of("include/stanchion.hpp"), fs::read(root.join(WRAPPER))?)?;
-    put(places.library("libstanchion.a"), fs::read(&archive)?)?;
-    put(places.library(&format!("libstanchion.so.{version}")), fs::read(&library)?)?;
-    let described = pkg_config(places, &version, &built.libraries);
-    put(places.library("pkgconfig/stanchion.pc"), described.into_bytes())?;
-    for name in ["StanchionConfig.cmake", "StanchionConfigVersion.cmake"] {
-        let template = read(&root.join("packaging").join(name))?;
-        let filled = cmake(&template, places, &version, &built.libraries);
-        put(places.library(&format!("cmake/Stanchion/{name}")), filled.into_bytes())?;
+    let file = format!("libstanchion.so.{VERSION}");
+    put(places.library("libstanchion.a"), &sh.read_binary_file(&archive)?)?;
+    put(places.library(&file), &sh.read_binary_file(&library)?)?;
+    for (name, below, between) in [
+        ("stanchion.pc", "pkgconfig", " "),
+        ("StanchionConfig.cmake", "cmake/Stanchion", ";"),
+        ("StanchionConfigVersion.cmake", "cmake/Stanchion", ";"),
+    ] {
+        let template = sh.read_file(Path::new("packaging").join(name))?;
+        let text = filled(&template, places, &libraries, between);
+        put(places.library(&format!("{below}/{name}")), text.as_bytes())?;
     }
-    for (name, leads_to) in
-        [(SONAME, format!("libstanchion.so.{version}")), ("libstanchion.so", SONAME.to_owned())]
-    {
+    for (name, leads_to) in [(SONAME, file.as_str()), ("libstanchion.so", SONAME)] {
         let place = places.library(name);
         let _ = fs::remove_file(&place);
-        symlink(&leads_to, &place).map_err(|error| not_written(&place, &error))?;
+        symlink(leads_to, &place).with_context(|| not_written(&place))?;
         installed.push(place);
     }
     Ok(installed)
 }
 
-/// What cargo built.
-pub(crate) struct Built {
-    /// The archive.
-    pub(crate) archive: PathBuf,
-    /// Flags of the libraries of the system that it needs.
-    pub(crate) libraries: Vec<String>,
-}
-
-/// How to build it.
-#[derive(Clone, Copy)]
-pub(crate) enum Profile {
-    /// To be installed.
-    Release,
-    /// With checks in the locks themselves.
-    Debug,
-}
-
-/// Has cargo build the archive.
-pub(crate) fn build(root: &Path, profile: Profile, family: bool) -> io::Result<Built> {
+/// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves.
+/// The archive, and flags of the libraries of the system that it needs.
+pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<(PathBuf, Vec<String>)> {
     let target = built::target(root);
-    let (name, directory, target) = match profile {
-        Profile::Release => ("release", "release", target),
+    let (target, directory) = match profile {
         // Not in `target/debug`: another job of CI may build there.
-        Profile::Debug => ("dev", "debug", target.join("capi-debug")),
+        "dev" => (target.join("capi-debug"), "debug"),
+        _ => (target, profile),
     };
-    let mut cargo = Command::new("cargo");
-    cargo.args(["rustc", "--profile", name, "-p", "stanchion-capi", "--lib", "--target-dir"]).arg(&target);
-    cargo.args(if family { &["--features", "family"][..] } else { &[] });
-    cargo.args(["--", "--print", "native-static-libs"]).current_dir(root).env_remove("CARGO_BUILD_TARGET");
-    let output = must_succeed(&mut cargo)?;
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    let libraries = native_libraries(&text)
-        .ok_or_else(|| failed("rustc did not say which libraries of the system are needed"))?;
-    Ok(Built { archive: target.join(directory).join("libstanchion_c.a"), libraries })
+    let features = if family { "family" } else { "" };
+    let cargo = cmd!(sh, "cargo rustc --profile {profile} -p stanchion-capi --lib --target-dir {target}");
+    let cargo = cargo.args(["--features", features, "--", "--print", "native-static-libs"]);
+    let built = silently(cargo.env_remove("CARGO_BUILD_TARGET"))?;
+    let text = String::from_utf8_lossy(&built.stderr);
+    let libraries =
+        native_libraries(&text).context("rustc did not say which libraries of the system are needed")?;
+    Ok((target.join(directory).join("libstanchion_c.a"), libraries))
 }
 
 /// What rustc says that the archive needs, without what a C compiler links anyway: it knows which form of
@@ -162,38 +156,29 @@ fn native_libraries(text: &str) -> Option<Vec<String>> {
     Some(flags)
 }
 
-/// The functions that a header declares.
-pub(crate) fn functions_of(header: &str) -> Vec<String> {
-    let code = header.split("*/").map(|part| part.split("/*").next().unwrap_or_default()).collect::<String>();
-    let code: Vec<&str> = code.lines().filter(|line| !line.starts_with('#')).collect();
-    let mut names: Vec<String> = code
-        .join("\n")
-        .split('(')
-        .filter_map(|before| {
-            before.rsplit(|c: char| !c.is_alphanumeric() && c != '_').next().map(str::to_owned)
-        })
-        .filter(|name| name.starts_with("stanchion_"))
-        .collect();
-    names.sort_unstable();
-    names.dedup();
-    names
+/// The functions that these headers declare.
+pub(crate) fn functions_of(sh: &Shell, headers: &[&str]) -> Result<Vec<String>> {
+    let texts: String = headers.iter().map(|header| sh.read_file(header)).collect::<xshell::Result<_>>()?;
+    declared(&texts)
+}
+
+fn declared(headers: &str) -> Result<Vec<String>> {
+    let code = Regex::new(r"(?s:/\*.*?\*/)|(?m:^#.*$)")?.replace_all(headers, "").into_owned();
+    let found = Regex::new(r"\b(stanchion_\w+)\(")?;
+    let names: BTreeSet<_> = found.captures_iter(&code).map(|found| found[1].to_owned()).collect();
+    Ok(names.into_iter().collect())
 }
 
 /// Makes one object of the archive, in which only `functions` are visible.
-pub(crate) fn one_object(work: &Path, archive: &Path, functions: &[String]) -> io::Result<PathBuf> {
+pub(crate) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &[String]) -> Result<PathBuf> {
     let (whole, object, list) = (work.join("whole.o"), work.join("stanchion.o"), work.join("functions"));
-    let mut link = Command::new("ld");
-    link.args(["-r", "--gc-sections"]);
-    link.args(functions.iter().flat_map(|name| ["-u", name]));
-    link.arg("--whole-archive").arg(archive).arg("-o").arg(&whole);
-    must_succeed(&mut link)?;
-    fs::write(&list, functions.join("\n") + "\n")?;
-    let mut hide = Command::new("objcopy");
+    sh.write_file(&list, functions.join("\n") + "\n")?;
+    let needed = functions.iter().flat_map(|name| ["-u", name]);
+    silently(cmd!(sh, "ld -r --gc-sections {needed...} --whole-archive {archive} -o {whole}"))?;
     // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left
     // after that.
-    hide.args(["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"]);
-    hide.arg(format!("--keep-global-symbols={}", list.display())).arg(&whole).arg(&object);
-    must_succeed(&mut hide)?;
+    let strip = ["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"];
+    silently(cmd!(sh, "objcopy {strip...} --keep-global-symbols={list} {whole} {object}"))?;
     Ok(object)
 }
 
@@ -203,77 +188,43 @@ pub(crate) const STAYS: &str = "-Wl,-z,nodelete";
 
 /// Links the shared library. It is not unloaded ([`STAYS`]).
 fn link(
+    sh: &Shell,
     work: &Path,
     object: &Path,
-    library: &Path,
     functions: &[String],
     libraries: &[String],
-) -> io::Result<()> {
-    let script = work.join("symbols.map");
-    fs::write(&script, version_script(functions))?;
-    let mut cc = Command::new("cc");
-    cc.arg("-shared").arg(object).arg("-o").arg(library);
-    cc.args([format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())]);
-    cc.args(["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"]).args(libraries);
-    must_succeed(&mut cc).map(drop)
+) -> Result<PathBuf> {
+    let (script, library) = (work.join("symbols.map"), work.join(SONAME));
+    sh.write_file(&script, version_script(functions))?;
+    let names = [format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())];
+    let flags = ["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"];
+    silently(cmd!(sh, "cc -shared {object} -o {library} {names...} {flags...} {libraries...}"))?;
+    Ok(library)
 }
 
 fn version_script(functions: &[String]) -> String {
-    let mut script = format!("{NODE} {{\n    global:\n");
-    for name in functions {
-        let _ = writeln!(script, "        {name};");
-    }
-    script + "    local:\n        *;\n};\n"
+    let global = functions.join(";\n        ");
+    format!("{NODE} {{\n    global:\n        {global};\n    local:\n        *;\n}};\n")
 }
 
-fn pkg_config(places: &Places, version: &str, libraries: &[String]) -> String {
-    format!(
-        "prefix={}\nincludedir=${{prefix}}/include\nlibdir=${{prefix}}/{}\n\nName: stanchion\n\
-         Description: Locks that hold up when threads outnumber cores\nVersion: {version}\n\
-         Cflags: -I${{includedir}}\nLibs: -L${{libdir}} -lstanchion\nLibs.private: {} {STAYS}\n",
-        places.prefix.display(),
-        places.libdir.display(),
-        libraries.join(" ")
-    )
-}
-
-/// A file for CMake, with what is known only here.
-fn cmake(template: &str, places: &Places, version: &str, libraries: &[String]) -> String {
-    let mut parts = version.split('.');
+/// A file for pkg-config or CMake, with what is known only here.
+fn filled(template: &str, places: &Places, libraries: &[String], between: &str) -> String {
+    let mut parts = VERSION.split('.');
     let mut part = || parts.next().unwrap_or("0");
     let (major, minor) = (part(), part());
     let private: Vec<&str> = libraries.iter().map(String::as_str).chain([STAYS]).collect();
     template
+        .replace("@PREFIX@", &places.prefix.to_string_lossy())
+        .replace("@LIBDIR@", &places.libdir.to_string_lossy())
         .replace("@INCLUDEDIR@", &places.prefix.join("include").to_string_lossy())
-        .replace("@PRIVATE@", &private.join(";"))
-        .replace("@VERSION@", version)
+        .replace("@PRIVATE@", &private.join(between))
+        .replace("@VERSION@", VERSION)
         .replace("@MAJOR@", major)
         .replace("@MINOR@", minor)
 }
 
-fn read(path: &Path) -> io::Result<String> {
-    fs::read_to_string(path).map_err(|error| failed(format!("{}: {error}", path.display())))
-}
-
-/// Writes a file that nobody sees half written, whatever was there before.
-fn write(place: &Path, contents: &[u8]) -> io::Result<()> {
-    let put = || {
-        fs::create_dir_all(place.parent().unwrap_or(place))?;
-        let fresh = place.with_extension(format!("new{}", std::process::id()));
-        fs::write(&fresh, contents)?;
-        fs::rename(&fresh, place)
-    };
-    put().map_err(|error| not_written(place, &error))
-}
-
-fn not_written(place: &Path, error: &io::Error) -> io::Error {
-    let place = place.display();
-    failed(format!("{place} can not be written ({error}); give --prefix or --destdir a directory of yours"))
-}
-
-/// `--destdir`, or else the environment's `DESTDIR`.
-pub(crate) fn destdir(given: Option<PathBuf>) -> Option<PathBuf> {
-    given.or_else(|| env::var_os("DESTDIR").map(PathBuf::from)).filter(|path| !path.as_os_str().is_empty())
+fn not_written(place: &Path) -> String {
+    format!("{} can not be written; give --prefix or --destdir a directory of yours", place.display())
 }
 
 #[cfg(test)]
@@ -298,7 +249,7 @@ mod tests {
         let header = "/* stanchion_no(1) */\n#define STANCHION_X(c) stanchion_nor(c)\n\
                       typedef struct stanchion_x_t {\n} stanchion_x_t;\n\
                       int stanchion_x_lock(struct stanchion_x_t *lock) STANCHION_NOEXCEPT;\nsize_t stanchion_n(void);\n";
-        assert_eq!(functions_of(header), ["stanchion_n", "stanchion_x_lock"]);
+        assert_eq!(declared(header).expect("patterns"), ["stanchion_n", "stanchion_x_lock"]);
     }
 
     #[test]

@@ -3,15 +3,17 @@
 //!
 //! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
 //! The latter show that it was the fault that was caught, not a library that breaks everything.
-use super::build::{Program, stem};
+use super::build::{self, Program, stem};
 use super::runner::{Setting, Verdict};
-use super::{Case, Column, TIMEOUT, find, run_cases};
+use super::{Case, TIMEOUT, find, run_cases};
+use crate::process::at_once;
+use anyhow::{Context as _, Result, ensure};
+use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::time::Duration;
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::ExitCode;
-use std::sync::{Mutex, PoisonError};
-use std::{fs, io, thread};
 
 /// What a broken library says of itself.
 #[derive(Debug, PartialEq, Eq)]
@@ -26,72 +28,50 @@ const AT_ONCE: usize = 4;
 const TRIES: u32 = 5;
 
 /// Runs each broken library under the tests that it names. 1 when a fault went unnoticed.
-pub(super) fn run(
-    root: &Path,
-    programs: &[Program],
-    libraries: &[(PathBuf, PathBuf)],
-    jobs: usize,
-    timeout: Duration,
-) -> io::Result<ExitCode> {
-    let queue = Mutex::new(libraries.iter());
-    let wrong = Mutex::new(0);
-    let work = || -> io::Result<()> {
-        loop {
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some((source, library)) = next else { return Ok(()) };
-            let (lines, findings) = try_one(root, programs, source, library, jobs, timeout)?;
-            print!("{lines}");
-            *wrong.lock().unwrap_or_else(PoisonError::into_inner) += findings;
-        }
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..AT_ONCE).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().try_for_each(|worker| {
-            worker.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))
-        })
+pub(super) fn run(root: &Path, programs: &[Program], jobs: usize, timeout: Duration) -> Result<ExitCode> {
+    let libraries = build::broken(root)?;
+    let mut promises = Vec::new();
+    for (source, _) in &libraries {
+        promises.push(read(&fs::read_to_string(source)?).with_context(|| source.display().to_string())?);
+    }
+    let wrong = AtomicUsize::new(0);
+    at_once(AT_ONCE, libraries.iter().zip(&promises), |((source, library), promise)| {
+        let (lines, findings) = try_one(root, programs, &stem(source), promise, library, jobs, timeout)
+            .with_context(|| source.display().to_string())?;
+        print!("{lines}");
+        wrong.fetch_add(findings, Relaxed);
+        Ok(())
     })?;
-    let unnamed = unnamed(programs, libraries)?;
-    for test in &unnamed {
+    // The tests of which no library says that they catch it. One row of a table counts for all of them.
+    let without_row = |test: &String| test.split('/').next().unwrap_or_default().to_owned();
+    let named: BTreeSet<String> =
+        promises.iter().flat_map(|promise| &promise.caught_by).map(without_row).collect();
+    let all: BTreeSet<String> = programs.iter().flat_map(|program| &program.tests).map(without_row).collect();
+    let mut wrong = wrong.into_inner();
+    for test in all.difference(&named) {
+        wrong += 1;
         println!("{:<16} NOT NAMED  {test}  no broken library is caught by it", "-");
     }
-    let wrong = wrong.into_inner().unwrap_or_else(PoisonError::into_inner) + unnamed.len();
     println!("conform --self-test: {} broken libraries, {wrong} findings", libraries.len());
     Ok(if wrong == 0 && !libraries.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The tests of which no library says that they catch it. One row of a table counts for all of them.
-fn unnamed(programs: &[Program], libraries: &[(PathBuf, PathBuf)]) -> io::Result<BTreeSet<String>> {
-    let without_row = |test: &str| test.split('/').next().unwrap_or_default().to_owned();
-    let mut names: BTreeSet<String> =
-        programs.iter().flat_map(|program| &program.tests).map(|test| without_row(test)).collect();
-    for (source, _) in libraries {
-        let promise = read(&fs::read_to_string(source)?).map_err(io::Error::other)?;
-        for test in &promise.caught_by {
-            names.remove(&without_row(test));
-        }
-    }
-    Ok(names)
 }
 
 /// The lines about one library, and how many of its promises it does not keep.
 fn try_one(
     root: &Path,
     programs: &[Program],
-    source: &Path,
+    name: &str,
+    promise: &Promise,
     library: &Path,
     jobs: usize,
     timeout: Duration,
-) -> io::Result<(String, usize)> {
-    let named = |why: String| io::Error::other(format!("{}: {why}", source.display()));
-    let promise = read(&fs::read_to_string(source)?).map_err(named)?;
-    let name = stem(source);
+) -> Result<(String, usize)> {
     let run = |tests: &[String], preload: Option<&Path>, tries, timeout| {
-        let known = |test: &String| find(programs, test).ok_or_else(|| named(format!("no test `{test}`")));
-        let cases = tests.iter().map(known).collect::<io::Result<Vec<Case>>>()?;
+        let known = |test: &String| find(programs, test).with_context(|| format!("no test `{test}`"));
+        let cases = tests.iter().map(known).collect::<Result<Vec<Case>>>()?;
         let preload = preload.map(Path::to_owned);
-        let setting = Setting { preload, wrapper: Vec::new(), foreign: None, env: Vec::new(), timeout };
-        let column = Column { name: name.clone(), setting };
-        run_cases(root, &cases, &column, tries, jobs, &|_, _| Ok(()))
+        let setting = Setting { name: name.to_owned(), preload, timeout, ..Setting::default() };
+        run_cases(root, &cases, &setting, tries, jobs, &|_, _| Ok(()))
     };
     let (mut lines, mut wrong) = (String::new(), 0);
     let mut tell = |kept: bool, word: &str, test: &str, verdict: &Verdict| {
@@ -102,7 +82,7 @@ fn try_one(
     };
     // It must be the library that the test noticed, not a busy machine: libc is given the same time, and both
     // are given more of it if that is too short for libc. A test may give up by itself before it is ended.
-    let both = |timeout| -> io::Result<_> {
+    let both = |timeout| -> Result<_> {
         let broken = run(&promise.caught_by, Some(library), TRIES, timeout)?;
         Ok((broken, run(&promise.caught_by, None, 1, timeout)?))
     };
@@ -128,7 +108,7 @@ fn try_one(
 }
 
 /// Reads the promise out of the first comment.
-fn read(text: &str) -> Result<Promise, String> {
+fn read(text: &str) -> Result<Promise> {
     let comment = text.split("*/").next().unwrap_or_default();
     let named = |key: &str| -> Vec<String> {
         let lines =
@@ -136,9 +116,8 @@ fn read(text: &str) -> Result<Promise, String> {
         lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
     };
     let promise = Promise { caught_by: named("caught by:"), passes: named("passes:") };
-    if promise.caught_by.is_empty() || promise.passes.is_empty() {
-        return Err("the first comment must have lines `caught by: TEST` and `passes: TEST`".to_owned());
-    }
+    let whole = !promise.caught_by.is_empty() && !promise.passes.is_empty();
+    ensure!(whole, "the first comment must have lines `caught by: TEST` and `passes: TEST`");
     Ok(promise)
 }
 
@@ -151,8 +130,8 @@ mod tests {
         let text = "/* Broken: so.\n * caught by: a.b a.c/d\n * caught by: e.f\n * passes: g.h\n */\n/* passes: x.y */";
         let words = |all: &[&str]| all.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
         assert_eq!(
-            read(text),
-            Ok(Promise { caught_by: words(&["a.b", "a.c/d", "e.f"]), passes: words(&["g.h"]) })
+            read(text).expect("it promises"),
+            Promise { caught_by: words(&["a.b", "a.c/d", "e.f"]), passes: words(&["g.h"]) }
         );
     }
 

@@ -1,10 +1,10 @@
 //! Builds the test programs, the libraries they use, and the broken libraries, with the machine's C and C++
 //! compilers.
 use crate::foreign::Foreign;
+use anyhow::{Context as _, Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::SystemTime;
-use std::{env, fs, io};
+use std::{env, fs};
 
 /// Where the sources are, below the workspace.
 pub(super) const SOURCES: &str = "conformance";
@@ -13,7 +13,9 @@ const COMMON: &[&str] = &["-O1", "-g", "-Wall", "-Wextra", "-pthread"];
 const C: &[&str] = &["-std=c11", "-pedantic"];
 const CPP: &[&str] = &["-std=c++17", "-pedantic"];
 
-/// A test program and the names of its tests.
+/// The endings of C and C++.
+const CODE: &[&str] = &["c", "cc"];
+
 pub(super) struct Program {
     pub(super) path: PathBuf,
     pub(super) tests: Vec<String>,
@@ -26,14 +28,14 @@ pub(super) fn directory(root: &Path, foreign: Option<&Foreign>) -> PathBuf {
 }
 
 /// Builds what is not current and asks each program for its tests.
-pub(super) fn suite(root: &Path, foreign: Option<&Foreign>) -> io::Result<Vec<Program>> {
+pub(super) fn suite(root: &Path, foreign: Option<&Foreign>) -> Result<Vec<Program>> {
     let (sources, out) = (root.join(SOURCES), directory(root, foreign));
     fs::create_dir_all(&out)?;
-    for part in files(&sources.join("parts"))? {
+    for part in files(&sources.join("parts"), CODE)? {
         library(&sources, &part, &out.join(format!("lib{}.so", stem(&part))), foreign)?;
     }
     let mut programs = Vec::new();
-    for source in files(&sources.join("tests"))? {
+    for source in files(&sources.join("tests"), CODE)? {
         let path = out.join(stem(&source));
         let mut command = compiler(&source, foreign);
         command.arg("-o").arg(&path).arg(&source).arg("-L").arg(&out).arg("-Wl,-rpath,$ORIGIN");
@@ -41,9 +43,7 @@ pub(super) fn suite(root: &Path, foreign: Option<&Foreign>) -> io::Result<Vec<Pr
         build(&sources, &source, &path, command)?;
         let mut list = foreign.map_or_else(|| Command::new(&path), |foreign| foreign.command(&path, None));
         let listed = list.arg("--list").env_remove("LD_PRELOAD").output()?;
-        if !listed.status.success() {
-            return Err(io::Error::other(format!("{} --list failed: {}", path.display(), listed.status)));
-        }
+        ensure!(listed.status.success(), "{} --list failed: {}", path.display(), listed.status);
         let tests = String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect();
         programs.push(Program { path, tests });
     }
@@ -51,11 +51,11 @@ pub(super) fn suite(root: &Path, foreign: Option<&Foreign>) -> io::Result<Vec<Pr
 }
 
 /// Builds the broken libraries: the source and the library of each.
-pub(super) fn broken(root: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
+pub(super) fn broken(root: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let (sources, out) = (root.join(SOURCES), directory(root, None).join("broken"));
     fs::create_dir_all(&out)?;
     let mut built = Vec::new();
-    for source in files(&sources.join("broken"))? {
+    for source in files(&sources.join("broken"), CODE)? {
         let path = out.join(format!("{}.so", stem(&source)));
         library(&sources, &source, &path, None)?;
         built.push((source, path));
@@ -63,7 +63,7 @@ pub(super) fn broken(root: &Path) -> io::Result<Vec<(PathBuf, PathBuf)>> {
     Ok(built)
 }
 
-fn library(sources: &Path, source: &Path, path: &Path, foreign: Option<&Foreign>) -> io::Result<()> {
+fn library(sources: &Path, source: &Path, path: &Path, foreign: Option<&Foreign>) -> Result<()> {
     let mut command = compiler(source, foreign);
     command.args(["-shared", "-fPIC", "-o"]).arg(path).arg(source).arg("-ldl");
     build(sources, source, path, command)
@@ -85,47 +85,38 @@ fn linked(text: &str) -> Vec<String> {
     words.map_or_else(Vec::new, |words| words.split_whitespace().map(|word| format!("-l{word}")).collect())
 }
 
-fn build(sources: &Path, source: &Path, path: &Path, mut command: Command) -> io::Result<()> {
+fn build(sources: &Path, source: &Path, path: &Path, mut command: Command) -> Result<()> {
     if !stale(sources, source, path)? {
         return Ok(());
     }
     let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().map_err(|error| {
-        io::Error::other(format!(
-            "the compiler `{program}` does not run ({error}); install gcc and g++, or set CC and CXX"
-        ))
+    let output = command.output().with_context(|| {
+        format!("the compiler `{program}` does not run; install gcc and g++, or set CC and CXX")
     })?;
     let printed = String::from_utf8_lossy(&output.stderr);
-    if output.status.success() {
-        eprint!("{printed}");
-        return Ok(());
+    if !output.status.success() {
+        bail!("{} does not compile:\n{}", source.display(), printed.trim_end());
     }
-    Err(io::Error::other(format!("{} does not compile:\n{}", source.display(), printed.trim_end())))
+    eprint!("{printed}");
+    Ok(())
 }
 
 /// Whether the source, or any header, is younger than what was built from it.
-fn stale(sources: &Path, source: &Path, path: &Path) -> io::Result<bool> {
+fn stale(sources: &Path, source: &Path, path: &Path) -> Result<bool> {
     let Ok(built) = fs::metadata(path).and_then(|data| data.modified()) else { return Ok(true) };
-    let mut newest: SystemTime = fs::metadata(source)?.modified()?;
-    for entry in fs::read_dir(sources)? {
-        let entry = entry?;
-        if entry.path().extension().is_some_and(|extension| extension == "h") {
-            newest = newest.max(entry.metadata()?.modified()?);
+    for file in [vec![source.to_owned()], files(sources, &["h"])?].concat() {
+        if fs::metadata(file)?.modified()? >= built {
+            return Ok(true);
         }
     }
-    Ok(newest >= built)
+    Ok(false)
 }
 
-/// The C and C++ files of a directory, in the order of their names.
-fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let named = |error| io::Error::other(format!("{}: {error}", directory.display()));
-    let mut found = Vec::new();
-    for entry in fs::read_dir(directory).map_err(named)? {
-        let path = entry?.path();
-        if path.extension().is_some_and(|extension| extension == "c" || extension == "cc") {
-            found.push(path);
-        }
-    }
+/// The files of a directory with these endings, in the order of their names.
+fn files(directory: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
+    let mut found = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    found.retain(|path| endings.iter().any(|ending| path.extension().is_some_and(|own| own == *ending)));
     found.sort();
     Ok(found)
 }

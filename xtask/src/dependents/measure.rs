@@ -1,11 +1,10 @@
 //! `--bench`: a program for each crate that uses parking_lot (`tests/dependents`), with 16 threads a CPU,
 //! built with the published parking_lot and with the drop-in. Runs are interleaved, and compared within
 //! their round.
-use super::place;
-use super::subjects::{Kind, Subject};
+use super::{Subject, place};
 use crate::built;
-use crate::capi::must_succeed;
-use crate::process::{self, Ended};
+use crate::process::{self, Ended, shell};
+use anyhow::{Context as _, Error, Result, ensure};
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::output::create_json;
@@ -16,16 +15,17 @@ use serde::Serialize;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::{fs, io, thread};
+use std::{fs, thread};
+use xshell::cmd;
 
 const OVERCOMMIT: usize = 16;
 /// How much longer than asked a program may take before it counts as hung.
 const GRACE: Duration = Duration::from_mins(1);
-const SHARED: &str = include_str!("../../../tests/dependents/rounds.rs");
+/// Where the programs are, and what they share.
+const PROGRAMS: &str = "tests/dependents";
 /// Whose locks, in the order of all pairs here.
 const WHOSE: [&str; 2] = ["without", "with"];
 
-/// How to measure.
 #[derive(clap::Args)]
 pub(super) struct How {
     /// How often each program is measured with each parking_lot
@@ -52,8 +52,8 @@ struct Results {
 
 #[derive(Serialize)]
 struct Row {
-    name: &'static str,
-    version: &'static str,
+    name: String,
+    version: String,
     /// Steps a second of each round, with the published parking_lot.
     without: Vec<f64>,
     with: Vec<f64>,
@@ -63,19 +63,15 @@ struct Row {
     ratio: Option<Ratio>,
 }
 
-pub(super) fn run(root: &Path, how: &How, chosen: &[&'static Subject]) -> io::Result<ExitCode> {
-    let json =
-        how.json.clone().map(|path| create_json(path, how.force)).transpose().map_err(io::Error::other)?;
+pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode> {
+    let json = how.json.clone().map(|path| create_json(path, how.force)).transpose().map_err(Error::msg)?;
     let threads = OVERCOMMIT * thread::available_parallelism()?.get();
     let mut built = Vec::new();
-    for subject in chosen {
-        if let Kind::Dependent { program } = subject.kind {
-            built.push((*subject, build(root, subject, program)?));
-        }
+    for subject in chosen.iter().filter(|subject| !subject.is_parking_lot()) {
+        let programs = [build(root, subject, WHOSE[0])?, build(root, subject, WHOSE[1])?];
+        built.push((subject, programs));
     }
-    if built.is_empty() {
-        return Err(io::Error::other("none of these is a crate that uses parking_lot"));
-    }
+    ensure!(!built.is_empty(), "none of these is a crate that uses parking_lot");
     let mut rates = vec![[Vec::new(), Vec::new()]; built.len()];
     for round in 0..how.rounds {
         for ((subject, programs), rates) in built.iter().zip(&mut rates) {
@@ -99,63 +95,39 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[&'static Subject]) -> io::Re
     Ok(ExitCode::SUCCESS)
 }
 
-/// Builds the program with each parking_lot, and says where both are.
-fn build(root: &Path, subject: &Subject, program: &str) -> io::Result<[PathBuf; 2]> {
-    let (name, version) = subject.package;
-    let below = built::target(root).join("dependents").join(subject.name).join("bench");
-    let drop_in = root.join("crates").join(subject.drop_in);
-    let patch = format!("patch.crates-io.parking_lot.path=\"{}\"", drop_in.display());
-    let features = features(subject.words);
-    let make = |whose: &str| -> io::Result<PathBuf> {
-        let dir = below.join(whose);
-        fs::create_dir_all(dir.join("src"))?;
-        fs::write(
-            dir.join("Cargo.toml"),
-            format!(
-                "[workspace]\n[package]\nname = \"measured\"\nedition = \"2024\"\n[dependencies]\n{name} = {{ version = \"={version}\", features = {features:?} }}\n"
-            ),
-        )?;
-        fs::write(dir.join("src/main.rs"), program)?;
-        fs::write(dir.join("src/rounds.rs"), SHARED)?;
-        let words: &[&str] = if whose == "with" { &["--config", &patch] } else { &[] };
-        place::settle(&dir, words)?;
-        println!("--- building {name} {version} {whose} the drop-in");
-        let mut cargo = Command::new("cargo");
-        cargo.args(["build", "--quiet", "--release"]).args(words).current_dir(&dir);
-        must_succeed(cargo.env("CARGO_TARGET_DIR", dir.join("build")))?;
-        let lock = fs::read_to_string(dir.join("Cargo.lock"))?;
-        let kind = subject.drop_in.rsplit('-').next().unwrap_or_default();
-        if place::is_patched(&lock, &format!("{kind}.")) != (whose == "with") {
-            return Err(io::Error::other(format!(
-                "{name}: the other parking_lot is used {whose} the drop-in"
-            )));
-        }
-        Ok(dir.join("build/release/measured"))
-    };
-    let [without, with] = WHOSE.map(make);
-    Ok([without?, with?])
-}
-
-/// Those that the words for cargo ask for.
-fn features<'a>(words: &[&'a str]) -> Vec<&'a str> {
-    let asked = words.windows(2).filter(|pair| pair[0] == "--features");
-    asked.flat_map(|pair| pair[1].split(',')).collect()
+/// Builds the program without the drop-in or with it, and says where it is.
+fn build(root: &Path, subject: &Subject, whose: &str) -> Result<PathBuf> {
+    let Subject { name, package, version, .. } = subject;
+    let dir = built::target(root).join("dependents").join(name).join("bench").join(whose);
+    let (sh, programs, with) = (shell(&dir)?, root.join(PROGRAMS), whose == "with");
+    place::write_manifest(&sh, subject)?;
+    sh.create_dir("src")?;
+    sh.copy_file(programs.join(format!("{name}.rs")), "src/main.rs")?;
+    sh.copy_file(programs.join("rounds.rs"), "src/rounds.rs")?;
+    let patch = subject.patch(root);
+    let words: Vec<&str> = patch.iter().filter(|_| with).map(String::as_str).collect();
+    place::settle(&dir, &words)?;
+    println!("--- building {package} {version} {whose} the drop-in");
+    let cargo = cmd!(sh, "cargo build --quiet --release {words...}");
+    cargo.env("CARGO_TARGET_DIR", dir.join("build")).run()?;
+    let patched = place::is_patched(&sh.read_file("Cargo.lock")?, &subject.drop_in);
+    ensure!(patched == with, "{name}: the other parking_lot is used {whose} the drop-in");
+    Ok(dir.join("build/release/measured"))
 }
 
 /// Runs it once; what it checks itself has to be right.
-fn play(program: &Path, threads: usize, seconds: u64) -> io::Result<f64> {
-    let words = [program.display().to_string(), threads.to_string(), seconds.to_string()];
+fn play(program: &Path, threads: usize, seconds: u64) -> Result<f64> {
     let [out, err] = ["out", "err"].map(|name| program.with_extension(name));
-    let dir = program.parent().unwrap_or(program);
-    let limit = Duration::from_secs(seconds) + GRACE;
-    let (ended, _) = process::start(&words, &[], dir, &out, &err)?.wait(limit)?;
+    let mut command = Command::new(program);
+    command.args([threads.to_string(), seconds.to_string()]).current_dir(program.parent().unwrap_or(program));
+    let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_secs(seconds) + GRACE)?;
     let rate = fs::read_to_string(&out)?.trim().parse().ok().filter(|_| ended == Ended::Exited(0));
-    rate.ok_or_else(|| io::Error::other(format!("{}: {ended:?}; see {}", program.display(), err.display())))
+    rate.with_context(|| format!("{}: {ended:?}; see {}", program.display(), err.display()))
 }
 
 fn row(subject: &Subject, [without, with]: [Vec<f64>; 2]) -> Row {
     let ratios: Vec<f64> = with.iter().zip(&without).map(|(with, without)| with / without).collect();
-    let (name, version) = subject.package;
+    let (name, version) = (subject.package.clone(), subject.version.clone());
     let ratio = Ratio::of(&[(&with, &without)]);
     Row { name, version, median: median(&ratios), ratio, without, with }
 }
@@ -182,27 +154,22 @@ fn table(results: &Results) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::subjects::SUBJECTS;
+    use super::super::choose;
     use super::*;
 
     #[test]
     fn rounds_are_compared_within_themselves() {
+        let subject = &choose(&crate::workspace::root(), &["r2d2".to_owned()], false).expect("one")[0];
         let rates = [vec![1e6, 1e5, 1e6], vec![2e6, 2e5, 2e6]];
         let results = Results {
             provenance: Provenance::collect(0),
             threads: 32,
             seconds: 5,
-            rows: vec![row(&SUBJECTS[2], rates)],
+            rows: vec![row(subject, rates)],
         };
         let told = table(&results);
         assert!(told.contains(" 2.00   2.00 (2.00–2.00), 3"), "{told}");
-        let single = Results { rows: vec![row(&SUBJECTS[2], [vec![1.0], vec![3.0]])], ..results };
+        let single = Results { rows: vec![row(subject, [vec![1.0], vec![3.0]])], ..results };
         assert!(table(&single).contains(" 3.00   not known, 1"), "one round knows nothing of its spread");
-    }
-
-    #[test]
-    fn a_program_has_the_features_of_the_tests() {
-        assert_eq!(features(&["--features", "full,test", "--config", "x"]), ["full", "test"]);
-        assert!(features(&["--config", "x"]).is_empty());
     }
 }

@@ -1,25 +1,70 @@
 //! `cargo xtask dependents`: the tests of parking_lot, and of published crates that use it, with it and with
 //! the drop-in in its place.
 //!
-//! [`subjects`] is the list, [`place`] fetches and copies, [`own_tests`] makes parking_lot's tests a program,
-//! [`outcome`] reads what cargo printed. [`measure`] measures programs that use the crates, with `--bench`.
+//! `tests/dependents/subjects.toml` is the list, [`place`] fetches and copies, [`own_tests`] makes
+//! parking_lot's tests a program, [`outcome`] reads what cargo printed. [`measure`] measures programs that
+//! use the crates, with `--bench`.
 mod measure;
 mod outcome;
 mod own_tests;
 mod place;
-mod subjects;
 
 use crate::built;
+use crate::files::entries;
 use crate::process::{self, Ended};
+use anyhow::{Result, bail, ensure};
+use core::fmt::{Display, Write as _};
 use core::time::Duration;
 use lab_kit::names::unknown;
 use outcome::{Again, Outcome, Test, Verdict, count, lost, passes};
+use serde::Deserialize;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
-use std::{fs, io};
-use subjects::{Kind, SUBJECTS, Subject};
+use std::process::{Command, ExitCode};
 
-/// What is asked for.
+const LIST: &str = "tests/dependents/subjects.toml";
+
+/// A published crate whose tests are run.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Subject {
+    /// The name for `--only`.
+    name: String,
+    package: String,
+    /// Exactly.
+    version: String,
+    /// The version of parking_lot that it uses, and a drop-in takes the place of.
+    drop_in: String,
+    /// Separated by commas.
+    #[serde(default)]
+    features: String,
+    /// More words for `cargo test`.
+    #[serde(default)]
+    words: Vec<String>,
+    /// Of parking_lot's own tests those that look inside: they are left out.
+    #[serde(default)]
+    inside: Vec<String>,
+    /// It takes long: only with `--night`, or by name.
+    #[serde(default)]
+    night: bool,
+}
+
+impl Subject {
+    /// Whether this is parking_lot, whose tests are compiled against the drop-in, and no crate that uses it.
+    fn is_parking_lot(&self) -> bool {
+        self.package == "parking_lot"
+    }
+
+    fn drop_in(&self, root: &Path) -> String {
+        root.join(format!("crates/parking_lot-{}", self.drop_in)).display().to_string()
+    }
+
+    /// What has cargo take the drop-in.
+    fn patch(&self, root: &Path) -> [String; 2] {
+        ["--config".to_owned(), format!("patch.crates-io.parking_lot.path={:?}", self.drop_in(root))]
+    }
+}
+
 #[derive(clap::Args)]
 pub(crate) struct Request {
     /// Only these, separated by commas
@@ -41,9 +86,8 @@ pub(crate) struct Request {
     how: measure::How,
 }
 
-/// One row of the result.
 struct Row {
-    subject: &'static Subject,
+    subject: String,
     without: Outcome,
     with: Outcome,
     lost: Vec<Test>,
@@ -54,17 +98,11 @@ struct Row {
 /// How often a lost test is run again without the drop-in and with it, at most.
 const AGAIN: u32 = 30;
 
-/// Does what is asked for.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    let chosen = choose(&request.only, request.night || request.bench)?;
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    let chosen = choose(root, &request.only, request.night || request.bench)?;
     if request.list {
-        for subject in chosen {
-            let (package, version) = subject.package;
-            println!(
-                "{:<18} {package} {version}{}",
-                subject.name,
-                if subject.night { " (night)" } else { "" }
-            );
+        for Subject { name, package, version, night, .. } in &chosen {
+            println!("{name:<18} {package} {version}{}", if *night { " (night)" } else { "" });
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -74,160 +112,149 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
     }
     let limit = Duration::from_secs(request.minutes * 60);
     let mut rows = Vec::new();
-    for subject in chosen {
-        rows.push(Bench { root, subject, limit }.compare()?);
+    for subject in &chosen {
+        let dir = built::target(root).join("dependents").join(&subject.name);
+        rows.push(Bench { root, subject, dir, limit }.compare()?);
     }
     print!("{}", table(&rows));
     Ok(if rows.iter().all(|row| row.lost.is_empty()) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-fn choose(only: &[String], night: bool) -> io::Result<Vec<&'static Subject>> {
-    for name in only {
-        if !SUBJECTS.iter().any(|subject| subject.name == name) {
-            return Err(io::Error::other(unknown(
-                "dependent",
-                name,
-                SUBJECTS.iter().map(|subject| subject.name),
-            )));
-        }
+fn choose(root: &Path, only: &[String], night: bool) -> Result<Vec<Subject>> {
+    let mut subjects: Vec<Subject> = entries(root, LIST, "subject")?;
+    let names = || subjects.iter().map(|subject| subject.name.as_str());
+    if let Some(name) = only.iter().find(|name| !names().any(|known| known == *name)) {
+        bail!(unknown("dependent", name, names()));
     }
-    let wanted = |subject: &&Subject| match only {
+    subjects.retain(|subject| match only {
         [] => night || !subject.night,
-        only => only.iter().any(|name| name == subject.name),
-    };
-    Ok(SUBJECTS.iter().filter(wanted).collect())
+        only => only.contains(&subject.name),
+    });
+    Ok(subjects)
 }
 
-/// Where one subject is tried.
 struct Bench<'a> {
     root: &'a Path,
-    subject: &'static Subject,
+    subject: &'a Subject,
+    dir: PathBuf,
     limit: Duration,
 }
 
 impl Bench<'_> {
-    fn dir(&self) -> PathBuf {
-        built::target(self.root).join("dependents").join(self.subject.name)
-    }
-
-    fn compare(&self) -> io::Result<Row> {
-        let source = place::fetch(&self.dir().join("fetch"), self.subject.package)?;
-        let [without, with] = ["without", "with"].map(|name| self.dir().join(name));
+    fn compare(&self) -> Result<Row> {
+        let subject = self.subject;
+        let source = place::fetch(&self.dir.join("fetch"), subject)?;
+        let [without, with] = ["without", "with"].map(|name| self.dir.join(name));
         for copy in [&without, &with] {
             place::copy(&source, copy)?;
         }
-        let drop_in = self.root.join("crates").join(self.subject.drop_in);
-        let patch = format!("patch.crates-io.parking_lot.path=\"{}\"", drop_in.display());
-        let words = self.subject.words;
-        if matches!(self.subject.kind, Kind::Dependent { .. }) {
+        let patch = subject.patch(self.root);
+        let patch: Vec<&str> = patch.iter().map(String::as_str).collect();
+        let (before, after);
+        if subject.is_parking_lot() {
+            before = self.test(&without, "log", &[])?;
+            after = self.own_tests(&with)?;
+        } else {
             place::settle(&without, &[])?;
+            before = self.test(&without, "log", &[])?;
+            place::settle(&with, &patch)?;
+            after = self.test(&with, "log", &patch)?;
         }
-        let before = self.test(&without, "log", &[words])?;
-        let (after, left_out) = match self.subject.kind {
-            Kind::Dependent { .. } => {
-                place::settle(&with, &["--config", &patch])?;
-                (self.test(&with, "log", &[words, &["--config", &patch]])?, &[][..])
-            }
-            Kind::Itself { helpers, inside } => {
-                let features = words.last().copied().unwrap_or_default();
-                place::rename(&with, &drop_in, &self.root.join("crates/stanchion"), features)?;
-                own_tests::write(&with.join("src"), &with.join("tests/own.rs"), helpers, inside)?;
-                let programs = self.test(&with, "log", &[words, &["--test", "*"]])?;
-                let programs = programs.into_iter().map(|((target, name), verdict)| {
-                    let target = if target == "tests/own.rs" { "src/lib.rs".to_owned() } else { target };
-                    ((target, name), verdict)
-                });
-                let mut all: Outcome = programs.collect();
-                all.extend(self.test(&with, "doc.log", &[words, &["--doc"]])?);
-                (all, inside)
-            }
-        };
         let lock = fs::read_to_string(with.join("Cargo.lock"))?;
-        let version = self.subject.drop_in.rsplit('-').next().unwrap_or_default();
-        if !place::is_patched(&lock, &format!("{version}.")) {
-            return Err(io::Error::other(format!("{}: the drop-in is not used", self.subject.name)));
-        }
-        let (mut lost, mut unsteady) = (lost(&before, &after, left_out), Vec::new());
-        if matches!(self.subject.kind, Kind::Dependent { .. }) && !lost.is_empty() {
-            let sides: [(&Path, &[&str]); 2] = [(&without, &[]), (&with, &["--config", &patch])];
-            let again: Vec<Again> =
-                lost.iter().map(|test| self.again(test, sides)).collect::<io::Result<_>>()?;
-            unsteady = again.into_iter().filter(|again| !again.is_lost()).collect();
+        ensure!(place::is_patched(&lock, &subject.drop_in), "{}: the drop-in is not used", subject.name);
+        let (mut lost, mut unsteady) = (lost(&before, &after, &subject.inside), Vec::new());
+        if !subject.is_parking_lot() {
+            for test in &lost {
+                let again = self.again(test, [(&without, &[]), (&with, &patch)])?;
+                unsteady.extend((!again.is_lost()).then_some(again));
+            }
             lost.retain(|test| unsteady.iter().all(|again| again.test != *test));
         }
-        Ok(Row { subject: self.subject, without: before, with: after, lost, unsteady })
+        Ok(Row { subject: subject.name.clone(), without: before, with: after, lost, unsteady })
+    }
+
+    /// Runs parking_lot's own tests with the drop-in.
+    fn own_tests(&self, with: &Path) -> Result<Outcome> {
+        let Self { root, subject, .. } = self;
+        let features: Vec<&str> = subject.features.split(',').collect();
+        let stanchion = root.join("crates/stanchion").display().to_string();
+        place::rename(with, &subject.drop_in(root), &stanchion, &features)?;
+        let helpers = root.join(LIST).with_file_name(format!("helpers-{}.rs", subject.drop_in));
+        let helpers = fs::read_to_string(helpers)?;
+        own_tests::write(&with.join("src"), &with.join("tests/own.rs"), &helpers, &subject.inside)?;
+        let programs = self.test(with, "log", &["--test", "*"])?.into_iter();
+        let mut all: Outcome = programs
+            .map(|((target, name), verdict)| {
+                let target = if target == "tests/own.rs" { "src/lib.rs".to_owned() } else { target };
+                ((target, name), verdict)
+            })
+            .collect();
+        all.extend(self.test(with, "doc.log", &["--doc"])?);
+        Ok(all)
     }
 
     /// Runs one test again until it is known that chance decides on both sides, or so often that it is not.
-    fn again(&self, test: &Test, sides: [(&Path, &[&str]); 2]) -> io::Result<Again> {
+    fn again(&self, test: &Test, sides: [(&Path, &[&str]); 2]) -> Result<Again> {
         let mut again = Again { test: test.clone(), runs: 0, failed: [0; 2] };
         while again.runs < AGAIN && again.is_lost() {
             again.runs += 1;
             for ((copy, patch), failed) in sides.iter().zip(&mut again.failed) {
-                let only = ["--", "--exact", &test.1];
-                let outcome = self.test(copy, "again.log", &[self.subject.words, patch, &only])?;
-                *failed += u32::from(!passes(&outcome, test));
+                let words = [patch, &["--", "--exact", &test.1][..]].concat();
+                *failed += u32::from(!passes(&self.test(copy, "again.log", &words)?, test));
             }
         }
         Ok(again)
     }
 
     /// Runs the tests there; what cargo prints is kept beside the copy.
-    fn test(&self, copy: &Path, log: &str, words: &[&[&str]]) -> io::Result<Outcome> {
-        let mut all = vec!["cargo", "test", "--no-fail-fast"];
-        all.extend(words.iter().flat_map(|words| words.iter()));
-        let all: Vec<String> = all.into_iter().map(str::to_owned).collect();
+    fn test(&self, copy: &Path, log: &str, words: &[&str]) -> Result<Outcome> {
+        let Subject { name, features, words: own, .. } = self.subject;
         let log = copy.with_extension(log);
-        println!("--- {}: {}", copy.strip_prefix(self.root).unwrap_or(copy).display(), all.join(" "));
-        let target = self.dir().join("build").display().to_string();
-        let set = [
-            ("CARGO_TARGET_DIR", &*target),
-            ("CARGO_INCREMENTAL", "0"),
-            ("CARGO_PROFILE_DEV_DEBUG", "false"),
-        ];
-        let env = set.map(|(name, value)| (name.to_owned(), value.to_owned()));
-        let (ended, _) = process::start(&all, &env, copy, &log, &log)?.wait(self.limit)?;
+        let mut cargo = Command::new("cargo");
+        cargo
+            .args(["test", "--no-fail-fast", "--features", features])
+            .args(own)
+            .args(words)
+            .current_dir(copy);
+        println!("--- {}: {cargo:?}", copy.strip_prefix(self.root).unwrap_or(copy).display());
+        cargo.env("CARGO_TARGET_DIR", self.dir.join("build"));
+        cargo.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "false")]);
+        let (ended, _) = process::start(&mut cargo, &log, &log)?.wait(self.limit)?;
         let outcome = outcome::read(&fs::read_to_string(&log)?);
         let told = format!("see {}", log.display());
         match ended {
             Ended::Exited(_) if !outcome.is_empty() => Ok(outcome),
-            Ended::Exited(_) => Err(io::Error::other(format!("{}: no test ran; {told}", self.subject.name))),
-            Ended::Interrupted => Err(io::Error::other("interrupted")),
-            Ended::TimedOut | Ended::Signalled(_) => {
-                Err(io::Error::other(format!("{}: the tests did not end in time; {told}", self.subject.name)))
-            }
+            Ended::Exited(_) => bail!("{name}: no test ran; {told}"),
+            Ended::Interrupted => bail!("interrupted"),
+            Ended::TimedOut | Ended::Signalled(_) => bail!("{name}: the tests did not end in time; {told}"),
         }
     }
 }
 
 fn table(rows: &[Row]) -> String {
-    let head = ["passed", "failed", "passed", "failed", "lost"].map(str::to_owned);
-    let mut lines =
-        vec![String::new(), format!("{:<18} {:>19} {:>19}", "", "parking_lot", "drop-in"), line("", &head)];
+    let line = |name: &str, cells: [&dyn Display; 5]| {
+        let [passed, failed, still, less, lost] = cells;
+        format!("{name:<18} {passed:>9} {failed:>9} {still:>9} {less:>9} {lost:>9}\n")
+    };
+    let mut text = format!("\n{:<18} {:>19} {:>19}\n", "", "parking_lot", "drop-in");
+    text += &line("", [&"passed", &"failed", &"passed", &"failed", &"lost"]);
     for Row { subject, without, with, lost, .. } in rows {
-        let counts = [without, with]
+        let [[passed, failed], [still, less]] = [without, with]
             .map(|outcome| [Verdict::Passed, Verdict::Failed].map(|kind| count(outcome, kind)));
-        let [[passed, failed], [still, less]] = counts;
-        lines.push(line(
-            subject.name,
-            &[passed, failed, still, less, lost.len()].map(|count| count.to_string()),
-        ));
+        text += &line(subject, [&passed, &failed, &still, &less, &lost.len()]);
     }
-    for row in rows {
-        let name = row.subject.name;
-        let told =
-            |(target, test): &Test| format!("{name}: passes without the drop-in only: {target}: {test}");
-        lines.extend(row.lost.iter().map(told));
-        lines.extend(row.unsteady.iter().map(|Again { test: (target, test), runs, failed: [without, with] }| {
-            format!("{name}: chance decides: {target}: {test}: of {runs} more runs, {without} fail without the drop-in and {with} with it")
-        }));
+    for Row { subject, lost, unsteady, .. } in rows {
+        for (target, test) in lost {
+            let _ = writeln!(text, "{subject}: passes without the drop-in only: {target}: {test}");
+        }
+        for Again { test: (target, test), runs, failed: [without, with] } in unsteady {
+            let _ = writeln!(
+                text,
+                "{subject}: chance decides: {target}: {test}: of {runs} more runs, {without} fail without the drop-in and {with} with it"
+            );
+        }
     }
-    lines.join("\n") + "\n"
-}
-
-fn line(name: &str, cells: &[String; 5]) -> String {
-    let [passed, failed, still, less, lost] = cells;
-    format!("{name:<18} {passed:>9} {failed:>9} {still:>9} {less:>9} {lost:>9}")
+    text
 }
 
 #[cfg(test)]
@@ -238,11 +265,12 @@ mod tests {
     fn those_of_the_night_run_when_asked_for() {
         let names = |only: &[&str], night| {
             let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-            choose(&only, night).map(|chosen| chosen.iter().map(|subject| subject.name).collect::<Vec<_>>())
+            choose(&crate::workspace::root(), &only, night)
+                .map(|chosen| chosen.into_iter().map(|subject| subject.name).collect::<Vec<_>>())
         };
         let by_day = names(&[], false).expect("all");
-        assert!(by_day.contains(&"prometheus") && !by_day.contains(&"tokio"));
-        assert!(names(&[], true).expect("all").contains(&"tokio"));
+        assert!(by_day.iter().any(|name| name == "prometheus") && !by_day.iter().any(|name| name == "tokio"));
+        assert!(names(&[], true).expect("all").iter().any(|name| name == "tokio"));
         assert_eq!(names(&["tokio"], false).expect("one"), ["tokio"]);
         assert!(names(&["tokyo"], false).expect_err("unknown").to_string().contains("tokio"));
     }
@@ -254,7 +282,7 @@ mod tests {
         with.insert(("tests/a.rs".to_owned(), "two".to_owned()), Verdict::Failed);
         let lost = lost(&outcome, &with, &[]);
         let told =
-            table(&[Row { subject: &SUBJECTS[0], without: outcome, with, lost, unsteady: Vec::new() }]);
+            table(&[Row { subject: "a".to_owned(), without: outcome, with, lost, unsteady: Vec::new() }]);
         assert!(told.contains("passes without the drop-in only: tests/a.rs: two"), "{told}");
     }
 }

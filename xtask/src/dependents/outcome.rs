@@ -20,7 +20,9 @@ pub(super) fn read(text: &str) -> Outcome {
     let mut target = String::new();
     for line in text.lines() {
         if let Some(running) = line.trim_start().strip_prefix("Running ") {
-            target = target_of(running);
+            // `unittests src/lib.rs (target/debug/deps/a-0123)` is `src/lib.rs`.
+            let path = running.split(" (").next().unwrap_or(running);
+            path.trim_start_matches("unittests ").clone_into(&mut target);
         } else if line.trim_start().starts_with("Doc-tests ") {
             "documentation".clone_into(&mut target);
         } else if let Some((name, verdict)) = test_of(line) {
@@ -28,12 +30,6 @@ pub(super) fn read(text: &str) -> Outcome {
         }
     }
     outcome
-}
-
-/// `unittests src/lib.rs (target/debug/deps/a-0123)` is `src/lib.rs`.
-fn target_of(running: &str) -> String {
-    let path = running.split(" (").next().unwrap_or(running);
-    path.trim_start_matches("unittests ").to_owned()
 }
 
 /// `test a::b - should panic ... ok`. What a test prints itself may come between.
@@ -54,8 +50,8 @@ pub(super) fn count(outcome: &Outcome, verdict: Verdict) -> usize {
 }
 
 /// Those that pass `without` the drop-in and not `with` it, but those that are left out by name.
-pub(super) fn lost(without: &Outcome, with: &Outcome, left_out: &[&str]) -> Vec<Test> {
-    let is_left_out = |name: &str| left_out.contains(&name.rsplit("::").next().unwrap_or(name));
+pub(super) fn lost(without: &Outcome, with: &Outcome, left_out: &[String]) -> Vec<Test> {
+    let is_left_out = |name: &str| left_out.iter().any(|out| name.rsplit("::").next() == Some(out));
     without
         .keys()
         .filter(|&key| passes(without, key) && !passes(with, key) && !is_left_out(&key.1))
@@ -123,7 +119,7 @@ test src/mutex.rs - mutex::Mutex (line 42) ... ok
         assert_eq!(lost(&without, &without, &[]), []);
         let with = read(&PRINTED.replace("two_mutexes - should panic ... ok", "two_mutexes ... FAILED"));
         assert_eq!(lost(&without, &with, &[]), [key("src/lib.rs", "condvar::tests::two_mutexes")]);
-        assert_eq!(lost(&without, &with, &["two_mutexes"]), []);
+        assert_eq!(lost(&without, &with, &["two_mutexes".to_owned()]), []);
         assert_eq!(lost(&without, &Outcome::new(), &[]).len(), 4);
     }
 

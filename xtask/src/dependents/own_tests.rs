@@ -1,67 +1,30 @@
 //! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers.
 //! Made below the target directory; none of it is kept.
+use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 use syn::spanned::Spanned as _;
-
-/// What the tests ask for that users cannot, by way of what users can: `mod` of each version.
-pub(super) const FOR_0_12: &str = "\
-pub trait Helper {
-    fn wait_while_until_internal<T: ?Sized, F: FnMut(&mut T) -> bool>(
-        &self,
-        guard: &mut MutexGuard<'_, T>,
-        condition: F,
-        timeout: Option<std::time::Instant>,
-    ) -> WaitTimeoutResult;
-}
-impl Helper for Condvar {
-    fn wait_while_until_internal<T: ?Sized, F: FnMut(&mut T) -> bool>(
-        &self,
-        guard: &mut MutexGuard<'_, T>,
-        condition: F,
-        timeout: Option<std::time::Instant>,
-    ) -> WaitTimeoutResult {
-        match timeout {
-            Some(timeout) => self.wait_while_until(guard, condition, timeout),
-            None => self.wait_while_for(guard, condition, std::time::Duration::MAX),
-        }
-    }
-}
-";
-/// The same for 0.13.
-pub(super) const FOR_0_13: &str = "\
-pub trait Helper {
-    fn has_parked_threads(&self) -> bool;
-}
-impl<const RECURSIVE: bool> Helper for RawRwLock<RECURSIVE> {
-    fn has_parked_threads(&self) -> bool {
-        use stanchion::stanchion_core::RawRwLock as _;
-        self.inner().queue_word().is_some_and(|queue| queue.locked != 0)
-    }
-}
-";
 
 /// Writes the tests of the modules in `src` into one program, with the helpers. Those named `inside` are left
 /// out.
-pub(super) fn write(src: &Path, program: &Path, helpers: &str, inside: &[&str]) -> io::Result<()> {
+pub(super) fn write(src: &Path, program: &Path, helpers: &str, inside: &[String]) -> Result<()> {
     let mut text = format!("#![allow(warnings)]\npub use parking_lot::*;\n{helpers}");
     let mut files: Vec<_> = fs::read_dir(src)?.collect::<Result<_, _>>()?;
     files.sort_by_key(fs::DirEntry::file_name);
     for file in files {
         let path = file.path();
         let (Some(name), Ok(source)) = (path.file_stem(), fs::read_to_string(&path)) else { continue };
-        let tests = tests_of(&source, inside)
-            .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
+        let tests = tests_of(&source, inside).with_context(|| path.display().to_string())?;
         if !tests.is_empty() {
             let _ = write!(text, "mod {} {{\n{tests}}}\n", name.display());
         }
     }
-    fs::write(program, text)
+    Ok(fs::write(program, text)?)
 }
 
 /// The test modules of a file.
-fn tests_of(source: &str, inside: &[&str]) -> syn::Result<String> {
+fn tests_of(source: &str, inside: &[String]) -> syn::Result<String> {
     let lines: Vec<&str> = source.lines().collect();
     let mut kept = String::new();
     for item in &syn::parse_file(source)?.items {
@@ -91,7 +54,7 @@ fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
 }
 
 /// A test that is left out, or something of the module's own.
-fn is_private(item: &syn::Item, inside: &[&str]) -> bool {
+fn is_private(item: &syn::Item, inside: &[String]) -> bool {
     match item {
         syn::Item::Fn(function) => inside.iter().any(|name| function.sig.ident == name),
         syn::Item::Use(path) => matches!(&path.tree, syn::UseTree::Path(path) if path.ident == "super"),
@@ -129,7 +92,7 @@ mod other {}
 
     #[test]
     fn tests_are_taken_without_what_is_private() {
-        let tests = tests_of(SOURCE, &["looks_inside"]).expect("it parses");
+        let tests = tests_of(SOURCE, &["looks_inside".to_owned()]).expect("it parses");
         let wanted = "#[cfg(test)]\n#[cfg(feature = \"serde\")]\nmod tests {\nuse crate::Helper as _;\n    use crate::Once;\n    #[test]\n    fn smoke() {}\n}\n";
         assert_eq!(tests, wanted);
     }

@@ -9,15 +9,19 @@ use super::kit::Kit;
 use super::limit::Limit;
 use super::play::{Lock, Verdict, play};
 use super::table::Program;
-use super::{Request, get_ready, report};
-use crate::{built, process};
+use super::{Request, get_ready};
+use crate::built;
+use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write;
+use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use lab_kit::stats::median;
+use lab_kit::units::{percent, three_figures};
 use serde::Serialize;
+use serde_json::Value;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
-use std::{fs, io};
 
 /// Threads for each CPU, and the CPUs of a limit.
 const LOADS: [(usize, Option<f64>); 5] = [(1, None), (4, None), (8, None), (16, None), (4, Some(0.5))];
@@ -61,12 +65,9 @@ pub(super) fn run(
     programs: &[Program],
     locks: &[Lock],
     request: &Request,
-) -> io::Result<ExitCode> {
-    if locks.first().is_none_or(|lock| lock.name != "libc") || locks.len() < 2 {
-        return Err(io::Error::other(
-            "predictions are relative to libc; name it first in --locks, and others",
-        ));
-    }
+) -> Result<ExitCode> {
+    let relative = locks.first().is_some_and(|lock| lock.name == "libc") && locks.len() > 1;
+    ensure!(relative, "predictions are relative to libc; name it first in --locks, and others");
     let out = request.out.clone().unwrap_or_else(|| built::target(root).join("programs/advised"));
     fs::create_dir_all(&out)?;
     let laboratory = built::laboratory(root)?;
@@ -101,7 +102,7 @@ pub(super) fn run(
                 }
                 let stage = kit.stage(program, overcommit, &lock)?;
                 let Some(played) = play(program, &lock, &stage)? else { break 'all };
-                let told = played.rate.map_or_else(|| played.verdict.to_string(), report::short);
+                let told = played.rate.map_or_else(|| played.verdict.to_string(), three_figures);
                 progress.done(&format!("{:<26} {overcommit:>2}x {:<12} {told}", program.name, lock.name));
                 rates[at].extend(played.rate);
             }
@@ -111,36 +112,37 @@ pub(super) fn run(
             let at = loads.iter().position(|load| *load == (overcommit, None)).unwrap_or(0);
             (kit.cpus * overcommit, measured[at * locks.len()])
         };
-        let law: Vec<String> =
-            FITTED.map(libc).iter().map(|(threads, rate)| format!("{threads}={rate}")).collect();
-        for (at, &(overcommit, limited)) in loads.iter().enumerate() {
-            let asked = Asked { trace: &trace, law: &law.join(","), overcommit, limited, locks };
-            let predicted = asked.predict(&laboratory, &out)?;
-            let here = &measured[at * locks.len()..][..locks.len()];
-            for ((lock, measured), (ratio, law, advised)) in locks.iter().zip(here).zip(predicted) {
-                let law = law.map(|law| law / libc(1).1);
+        let law = FITTED.map(libc).map(|(threads, rate)| format!("{threads}={rate}")).join(",");
+        let one = libc(1).1;
+        for (&load, here) in loads.iter().zip(measured.chunks(locks.len())) {
+            let answer = ask(&laboratory, &trace, &law, load, locks)?;
+            let predictions = answer["cells"].as_array().context("stanchion advise has no cells")?;
+            for (lock, &measured) in locks.iter().zip(here) {
+                let predicted = predictions.iter().find(|cell| cell["lock"] == *lock.name);
+                let rate = predicted.and_then(|cell| cell["rate"]["mean"].as_f64());
+                let threads = predicted.and_then(|cell| cell["workers"].as_f64());
+                let law = threads.and_then(|threads| law_at(&answer["law"], threads));
                 cells.push(Cell {
                     program: program.name.clone(),
-                    threads: kit.cpus * overcommit,
-                    limit: limited,
+                    threads: kit.cpus * load.0,
+                    limit: load.1,
                     lock: lock.name.clone(),
-                    measured: *measured,
-                    ratio: measured / libc(1).1,
-                    predicted: ratio,
-                    law,
-                    advised,
+                    measured,
+                    ratio: measured / one,
+                    predicted: rate.context("stanchion advise: its answer has not all locks")?,
+                    law: law.map(|law| law / one),
+                    advised: answer["advice"]["take"] == *lock.name,
                 });
             }
         }
         normalise(&mut cells, &program.name, kit.cpus);
-        let json = serde_json::to_string_pretty(&cells).map_err(io::Error::other)?;
-        fs::write(out.join("advise.json"), json + "\n")?;
+        fs::write(out.join("advise.json"), serde_json::to_string_pretty(&cells)? + "\n")?;
         fs::write(out.join("advise.md"), markdown(&cells, kit.cpus))?;
     }
     progress.finish();
     print!("{}", markdown(&cells, kit.cpus));
     println!("\nwritten to {}", out.display());
-    Ok(if process::interrupted() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(if interrupt::requested() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
 /// What makes a program record its locks.
@@ -151,56 +153,33 @@ fn recorder(laboratory: &Path, trace: &Path) -> Lock {
     Lock { name: "recorded".to_owned(), wrapper, ..Lock::libc() }
 }
 
-/// A question to `stanchion advise`.
-struct Asked<'a> {
-    trace: &'a Path,
-    law: &'a str,
-    overcommit: usize,
-    limited: Option<f64>,
-    locks: &'a [Lock],
+/// What the law says of the program's own rate.
+fn law_at(law: &Value, threads: f64) -> Option<f64> {
+    let of_law = |name: &str| law[name].as_f64();
+    let (one, serial, agree) = (of_law("lambda")?, of_law("sigma")?, of_law("kappa")?);
+    let more = threads - 1.0;
+    Some(one * threads / (1.0 + serial * more + agree * threads * more))
 }
 
-impl Asked<'_> {
-    /// Acquisitions a second for each lock, what the law says of the program's own rate, and whether the lock
-    /// is advised.
-    fn predict(&self, laboratory: &Path, out: &Path) -> io::Result<Vec<(f64, Option<f64>, bool)>> {
-        let answer = out.join("answer.json");
-        let others: Vec<&str> = self.locks[1..].iter().map(|lock| lock.name.as_str()).collect();
-        let mut command = Command::new(laboratory);
-        command.arg("advise").arg(self.trace).args([
-            "--here",
-            "--quiet",
-            "--force",
-            "--lock",
-            &others.join(","),
-        ]);
-        command.args(["--measured", self.law, "--overcommit", &self.overcommit.to_string()]);
-        if let Some(cpus) = self.limited {
-            command.args(["--cpu-limit", &cpus.to_string()]);
-        }
-        let ran = command.arg("--json").arg(&answer).output()?;
-        let refused = |what: &str| io::Error::other(format!("stanchion advise: {what}"));
-        if !answer.exists() {
-            return Err(refused(String::from_utf8_lossy(&ran.stderr).trim()));
-        }
-        let read: serde_json::Value = serde_json::from_str(&fs::read_to_string(&answer)?)?;
-        fs::remove_file(&answer)?;
-        let of_law = |name: &str| read["law"][name].as_f64();
-        let advised = read["advice"]["take"].as_str();
-        let cell = |lock: &Lock| {
-            let cells = read["cells"].as_array()?;
-            let cell = cells.iter().find(|cell| cell["lock"].as_str() == Some(&lock.name))?;
-            let threads = cell["workers"].as_f64()?;
-            let law = (|| {
-                let (one, serial, agree) = (of_law("lambda")?, of_law("sigma")?, of_law("kappa")?);
-                let more = threads - 1.0;
-                Some(one * threads / (1.0 + serial * more + agree * threads * more))
-            })();
-            Some((cell["rate"]["mean"].as_f64()?, law, advised == Some(lock.name.as_str())))
-        };
-        let found = self.locks.iter().map(cell).collect::<Option<Vec<_>>>();
-        found.ok_or_else(|| refused("its answer has not all locks"))
-    }
+/// Asks what `stanchion advise` predicts for a load.
+fn ask(
+    laboratory: &Path,
+    trace: &Path,
+    law: &str,
+    (overcommit, limit): (usize, Option<f64>),
+    locks: &[Lock],
+) -> Result<Value> {
+    let answer = trace.with_extension("json");
+    let others: Vec<&str> = locks[1..].iter().map(|lock| lock.name.as_str()).collect();
+    let mut command = Command::new(laboratory);
+    command.arg("advise").arg(trace).args(["--here", "--quiet", "--force", "--lock", &others.join(",")]);
+    command.args(["--measured", law, "--overcommit", &overcommit.to_string()]);
+    command.args(limit.map(|cpus| format!("--cpu-limit={cpus}")));
+    let ran = command.arg("--json").arg(&answer).output()?;
+    let told = || format!("stanchion advise: {}", String::from_utf8_lossy(&ran.stderr).trim());
+    let read = serde_json::from_str(&fs::read_to_string(&answer).with_context(told)?)?;
+    fs::remove_file(&answer)?;
+    Ok(read)
 }
 
 /// Makes the predictions of a program multiples of that for the load that was recorded.
@@ -228,7 +207,7 @@ fn markdown(cells: &[Cell], cpus: usize) -> String {
             cell.program,
             cell.lock,
             if cell.advised { " (advised)" } else { "" },
-            report::short(cell.measured),
+            three_figures(cell.measured),
             cell.ratio,
             cell.predicted,
             percent(cell.error()),
@@ -245,10 +224,6 @@ fn markdown(cells: &[Cell], cpus: usize) -> String {
         judged.programs,
     );
     out
-}
-
-fn percent(share: f64) -> String {
-    format!("{:.0} %", share * 100.0)
 }
 
 #[derive(Debug, PartialEq)]

@@ -2,10 +2,11 @@
 //! made anew each time.
 use super::play::{Lock, Stage, prepare};
 use super::table::{Amount, Program, Words, fill};
+use anyhow::Result;
 use core::time::Duration;
 use std::collections::HashSet;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::{env, process, thread};
 
@@ -14,12 +15,8 @@ const LESS_FOR_SLOW: u64 = 100;
 /// ... and so many times as long.
 const LONGER_FOR_SLOW: u64 = 3;
 
-/// How much a run does and how long it may take.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Effort {
-    Check,
-    Measure,
-}
+/// How many times as long as in a check a command may take that is measured.
+const LONGER_TO_MEASURE: u64 = 3;
 
 /// The directory of one invocation; removed when it is over, but for what failed.
 pub(crate) struct Kit {
@@ -27,21 +24,22 @@ pub(crate) struct Kit {
     scratch: PathBuf,
     work: PathBuf,
     pub(crate) cpus: usize,
-    effort: Effort,
+    /// Whether programs are measured, and not only checked.
+    measured: bool,
     done: HashSet<Words>,
 }
 
 impl Kit {
-    pub(crate) fn new(root: &Path, effort: Effort) -> io::Result<Self> {
+    pub(crate) fn new(root: &Path, measured: bool) -> Result<Self> {
         let scratch = crate::built::target(root).join("programs");
         let work = scratch.join(format!("work-{}", process::id()));
         fs::create_dir_all(work.join("built"))?;
         let cpus = thread::available_parallelism()?.get();
-        Ok(Self { source: root.join("tests/programs"), scratch, work, cpus, effort, done: HashSet::new() })
+        Ok(Self { source: root.join("tests/programs"), scratch, work, cpus, measured, done: HashSet::new() })
     }
 
     /// Makes what a program needs, unless that was done.
-    pub(crate) fn get_ready(&mut self, program: &Program) -> io::Result<()> {
+    pub(crate) fn get_ready(&mut self, program: &Program) -> Result<()> {
         let values = self.values(program);
         let filled = |words: &Words| words.iter().map(|word| fill(word, &values)).collect::<Words>();
         fs::create_dir_all(self.work.join("shared").join(&program.name))?;
@@ -65,42 +63,34 @@ impl Kit {
     }
 
     /// Compiles one of the small interposers in tests/programs/preload.
-    pub(crate) fn compile_preload(&self, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn compile_preload(&self, name: &str) -> Result<PathBuf> {
         let library = self.work.join("built").join(format!("{name}.so"));
         let source = self.source.join("preload").join(format!("{name}.c"));
-        let words = ["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC"].map(str::to_owned);
-        let files = [source.display().to_string(), "-o".to_owned(), library.display().to_string()];
-        let words: Words = words.into_iter().chain(files).chain(["-ldl".to_owned()]).collect();
-        prepare(&words, &self.work)?;
+        let (from, to) = (source.to_string_lossy(), library.to_string_lossy());
+        let words = ["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", &from, "-o", &to, "-ldl"];
+        prepare(&words.map(str::to_owned), &self.work)?;
         Ok(library)
     }
 
     /// An empty directory and the values of one run.
-    pub(crate) fn stage(&self, program: &Program, overcommit: usize, lock: &Lock) -> io::Result<Stage> {
+    pub(crate) fn stage(&self, program: &Program, overcommit: usize, lock: &Lock) -> Result<Stage> {
         let dir = self.work.join("run");
-        if dir.exists() {
-            fs::remove_dir_all(&dir)?;
-        }
-        fs::create_dir_all(&dir)?;
+        let _ = fs::remove_dir_all(&dir);
+        fs::create_dir(&dir)?;
         let threads = self.cpus * overcommit;
         let mut values = self.values(program);
         values.extend(work(self.amount(program), overcommit, threads as u64, lock.slow));
         values.push(("threads", threads.to_string()));
         values.push(("dir", dir.display().to_string()));
-        let limit = match self.effort {
-            Effort::Check => program.limit,
-            Effort::Measure => program.limit * 3,
-        };
+        let limit = if self.measured { program.limit * LONGER_TO_MEASURE } else { program.limit };
         let limit = if lock.slow && overcommit > 1 { limit * LONGER_FOR_SLOW } else { limit };
         Ok(Stage { dir, values, limit: Duration::from_secs(limit) })
     }
 
     /// Keeps what a failed run left behind; where.
-    pub(crate) fn keep(&self, stage: &Stage, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn keep(&self, stage: &Stage, name: &str) -> Result<PathBuf> {
         let kept = self.scratch.join("failed").join(name);
-        if kept.exists() {
-            fs::remove_dir_all(&kept)?;
-        }
+        let _ = fs::remove_dir_all(&kept);
         fs::create_dir_all(self.scratch.join("failed"))?;
         fs::rename(&stage.dir, &kept)?;
         Ok(kept)
@@ -120,10 +110,7 @@ impl Kit {
     }
 
     fn amount(&self, program: &Program) -> Amount {
-        match self.effort {
-            Effort::Check => program.check,
-            Effort::Measure => program.measure,
-        }
+        if self.measured { program.measure } else { program.check }
     }
 
     fn corpus(&self, mib: u64) -> PathBuf {
@@ -164,7 +151,7 @@ pub(crate) fn missing(program: &Program) -> Vec<&str> {
 
 /// A text that compresses about as well as prose: words of a made-up language, some of them often. The same
 /// each time.
-fn write_text(path: &Path, mib: u64) -> io::Result<()> {
+fn write_text(path: &Path, mib: u64) -> Result<()> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = move || {
         state ^= state << 13;
@@ -192,7 +179,7 @@ fn write_text(path: &Path, mib: u64) -> io::Result<()> {
             (left, line) = (left - 1, 0);
         }
     }
-    out.flush()
+    Ok(out.flush()?)
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! A container's limit of CPU time, for the commands under the lock.
 use super::table::Words;
+use anyhow::Result;
 use std::path::{Path, PathBuf};
-use std::{fs, io, process};
+use std::{fs, process};
 
 /// What container runtimes use.
 const PERIOD_US: f64 = 100_000.0;
@@ -10,13 +11,13 @@ const PERIOD_US: f64 = 100_000.0;
 pub(super) struct Limit {
     dir: PathBuf,
     /// The file that takes the limit, and what stands behind its number there.
-    file: &'static str,
+    file: PathBuf,
     period: &'static str,
 }
 
 impl Limit {
     /// Makes a group; the error says why there is none.
-    pub(super) fn new() -> io::Result<Self> {
+    pub(super) fn new() -> Result<Self> {
         let one = Path::new("/sys/fs/cgroup/cpu");
         let (parent, file, period) = if one.join("cpu.cfs_quota_us").exists() {
             (one, "cpu.cfs_quota_us", "")
@@ -25,17 +26,16 @@ impl Limit {
         };
         let dir = parent.join(format!("stanchion-programs-{}", process::id()));
         fs::create_dir(&dir)?;
-        let limit = Self { dir, file, period };
+        let limit = Self { file: dir.join(file), dir, period };
         limit.wrapper(1.0)?;
         Ok(limit)
     }
 
     /// Limits everybody in the group to the time of so many CPUs. What a command is given to that enters it.
-    pub(super) fn wrapper(&self, cpus: f64) -> io::Result<Words> {
-        let file = self.dir.join(self.file);
+    pub(super) fn wrapper(&self, cpus: f64) -> Result<Words> {
         let quota = (cpus * PERIOD_US).round();
-        fs::OpenOptions::new().write(true).open(&file)?;
-        fs::write(file, format!("{quota}{}", self.period))?;
+        fs::OpenOptions::new().write(true).open(&self.file)?;
+        fs::write(&self.file, format!("{quota}{}", self.period))?;
         let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.dir.display());
         Ok(["sh", "-c", &enter, "sh"].map(str::to_owned).to_vec())
     }

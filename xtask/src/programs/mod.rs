@@ -3,8 +3,8 @@
 //!
 //! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`]
 //! runs one and judges what it printed, [`process`] is one command with a limit, [`probe`] sees that a
-//! library is there at all. `--check` is here, `--self-test` in [`selftest`], `--measure` in [`measure`] and
-//! its tables in [`report`], `--advise` in [`advise`], with [`limit`].
+//! library is there at all. `--self-test` is in [`selftest`], `--check` and `--measure` in [`measure`] and
+//! the tables in [`report`], `--advise` in [`advise`], with [`limit`].
 mod advise;
 mod kit;
 mod limit;
@@ -15,16 +15,16 @@ mod report;
 mod selftest;
 mod table;
 
-use crate::built;
-use crate::process;
-use kit::{Effort, Kit};
+use crate::{built, process};
+use anyhow::{Context as _, Result, bail};
+use kit::Kit;
 use lab_kit::names::unknown;
-use lab_kit::progress::Progress;
-use play::{Lock, Verdict, play};
+use play::Lock;
 use stanchion_family::catalogue::{MUTEXES, Waits};
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::{fs, io};
 use table::{Program, Words};
 
 /// Whether the waiters of the lock called `name` never sleep: with more threads than CPUs a hand-over may
@@ -33,7 +33,6 @@ fn spins(name: &str) -> bool {
     MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep)
 }
 
-/// What is asked for.
 #[derive(clap::Args)]
 pub(crate) struct Request {
     #[command(flatten)]
@@ -85,16 +84,12 @@ struct Mode {
     missing: bool,
 }
 
-/// Does what is asked for.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let programs = select(table::read(root)?, &request.only)?;
     if request.mode.list {
         for Program { name, about, verified, hot, .. } in &programs {
-            println!(
-                "{name:<26} {}{about}\n{:<26} verified: {verified}",
-                if *hot { "(hot) " } else { "" },
-                ""
-            );
+            let hot = if *hot { "(hot) " } else { "" };
+            println!("{name:<26} {hot}{about}\n{:<26} verified: {verified}", "");
         }
         return Ok(ExitCode::SUCCESS);
     }
@@ -108,8 +103,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         println!("{:<26} not here: package {}", program.name, packages([program]));
     }
     process::catch_interrupts()?;
-    let effort = if request.mode.measure || request.mode.advise { Effort::Measure } else { Effort::Check };
-    let mut kit = Kit::new(root, effort)?;
+    let mut kit = Kit::new(root, request.mode.measure || request.mode.advise)?;
     let code = if request.mode.self_test {
         selftest::run(&mut kit, &here, request.only.is_empty())?
     } else {
@@ -122,7 +116,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
         } else if request.mode.advise {
             advise::run(root, &mut kit, &here, &locks, request)?
         } else {
-            check(&mut kit, &here, &locks)?
+            measure::check(&mut kit, &here, &locks)?
         }
     };
     if absent.is_empty() || request.here_only || request.mode.measure {
@@ -133,39 +127,31 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
 }
 
 fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
-    let mut names: Vec<&str> = programs.into_iter().flat_map(Program::packages).collect();
-    names.sort_unstable();
-    names.dedup();
-    names.join(" ")
+    let names: BTreeSet<&str> = programs.into_iter().flat_map(Program::packages).collect();
+    Vec::from_iter(names).join(" ")
 }
 
-fn select(programs: Vec<Program>, only: &[String]) -> io::Result<Vec<Program>> {
-    for name in only {
-        if !programs.iter().any(|program| program.name == *name) {
-            return Err(io::Error::other(unknown(
-                "program",
-                name,
-                programs.iter().map(|program| program.name.as_str()),
-            )));
-        }
+fn select(programs: Vec<Program>, only: &[String]) -> Result<Vec<Program>> {
+    let names = || programs.iter().map(|program| program.name.as_str());
+    if let Some(name) = only.iter().find(|name| !names().any(|known| known == *name)) {
+        bail!(unknown("program", name, names()));
     }
     Ok(programs.into_iter().filter(|program| only.is_empty() || only.contains(&program.name)).collect())
 }
 
 /// The locks that were named; builds the interposer if one of them takes it and none was named.
-fn locks(root: &Path, request: &Request) -> io::Result<Vec<Lock>> {
-    let libc = |name: &str| name == "libc";
+fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
     let mut interposer = PathBuf::new();
-    if !request.locks.iter().all(|name| libc(name)) {
+    if request.locks.iter().any(|name| name != "libc") {
         interposer = match &request.preload {
             Some(path) => path.clone(),
             None => built::interposer(root, None)?,
         };
-        interposer = fs::canonicalize(&interposer)
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", interposer.display())))?;
+        interposer = fs::canonicalize(&interposer).with_context(|| interposer.display().to_string())?;
     }
-    let lock = |name: &String| {
-        if libc(name) { Lock::libc() } else { preloaded(name, &interposer, spins(name)) }
+    let lock = |name: &String| match name.as_str() {
+        "libc" => Lock::libc(),
+        name => preloaded(name, &interposer, spins(name)),
     };
     Ok(request.locks.iter().map(lock).collect())
 }
@@ -181,48 +167,13 @@ fn preloaded(name: &str, library: &Path, slow: bool) -> Lock {
     }
 }
 
-/// `--check`: every program once with each lock, at one thread a CPU and at many.
-fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> io::Result<ExitCode> {
-    let progress = Progress::new((programs.len() * locks.len() * 2) as u64, false).ticking();
-    let (mut right, mut wrong) = (0, 0);
-    'all: for program in programs {
-        get_ready(kit, program, locks)?;
-        for (overcommit, lock) in
-            levels(program).into_iter().flat_map(|o| locks.iter().map(move |lock| (o, lock)))
-        {
-            progress.now(format!("{} {overcommit}x {}", program.name, lock.name));
-            let stage = kit.stage(program, overcommit, lock)?;
-            let Some(played) = play(program, lock, &stage)? else { break 'all };
-            let mut line = row(&program.name, overcommit, &lock.name, &played.verdict, played.seconds);
-            if played.verdict == Verdict::Right {
-                right += 1;
-            } else {
-                wrong += 1;
-                let kept = kit.keep(&stage, &format!("{}-{overcommit}x-{}", program.name, lock.name))?;
-                line = format!("{line}\n{:26} what it left: {}", "", kept.display());
-            }
-            progress.done(&line);
-        }
-    }
-    if process::interrupted() {
-        println!("interrupted");
-    }
-    println!("programs: {}, runs: {right} right, {wrong} not", programs.len());
-    let whole = !process::interrupted() && wrong == 0 && right > 0;
-    Ok(if whole { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
 /// Makes what a program needs, and sees that it takes the library.
-fn get_ready(kit: &mut Kit, program: &Program, locks: &[Lock]) -> io::Result<()> {
+fn get_ready(kit: &mut Kit, program: &Program, locks: &[Lock]) -> Result<()> {
     kit.get_ready(program)?;
     for command in kit.under_lock(program) {
         locks.iter().try_for_each(|lock| probe::program(&command, lock))?;
     }
     Ok(())
-}
-
-fn row(program: &str, overcommit: usize, lock: &str, verdict: &Verdict, seconds: f64) -> String {
-    format!("{program:<26} {:>4} {lock:<12} {seconds:>6.1} s  {verdict}", format!("{overcommit}x"))
 }
 
 /// Threads for each CPU.
@@ -236,14 +187,14 @@ mod tests {
 
     #[test]
     fn an_unknown_program_is_answered_with_near_ones() {
-        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         let error = select(programs, &["pigs".to_owned()]).expect_err("there is none").to_string();
         assert!(error.contains("unknown program 'pigs': nearest are pigz"), "{error}");
     }
 
     #[test]
     fn packages_are_told_once() {
-        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         let chosen: Vec<_> = programs.iter().filter(|program| program.name.starts_with("rocksdb")).collect();
         assert!(chosen.len() > 1);
         assert_eq!(packages(chosen), "rocksdb-tools");

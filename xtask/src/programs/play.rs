@@ -1,15 +1,20 @@
 //! One run of one program under one lock: started, watched, and its output judged.
 use super::table::{Program, Rate, Step, Words, fill, pattern};
 use crate::process::{self, Ended};
+use anyhow::{Context as _, Result, bail, ensure};
 use core::cell::Cell;
+use core::error::Error;
 use core::fmt;
 use core::net::Ipv4Addr;
 use core::time::Duration;
+use lab_kit::interrupt;
+use rustix::process::Signal;
 use serde::Serialize;
+use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Instant;
-use std::{fs, io};
 
 /// How long a server may take to answer, and to stop.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -35,7 +40,7 @@ impl Lock {
     }
 }
 
-/// What became of a run.
+/// What became of a run. What is not right ends it as an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "verdict", content = "detail")]
 pub(crate) enum Verdict {
@@ -58,11 +63,13 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// One run.
-#[derive(Debug)]
+impl Error for Verdict {}
+
+#[derive(Debug, Clone, Serialize)]
 pub(crate) struct Played {
+    #[serde(flatten)]
     pub(crate) verdict: Verdict,
-    /// More is better.
+    /// Of the program's own kind, a second; more is better.
     pub(crate) rate: Option<f64>,
     pub(crate) seconds: f64,
     /// The most memory that a command under the lock was seen to have.
@@ -80,10 +87,11 @@ pub(crate) struct Stage {
 }
 
 /// Plays a program; `None` when Ctrl-C ended it. An error is the harness's own.
-pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> io::Result<Option<Played>> {
+pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> Result<Option<Played>> {
     let mut values = stage.values.clone();
     if program.server.is_some() {
-        values.push(("port", free_port()?.to_string()));
+        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
+        values.push(("port", free.port().to_string()));
     }
     let play = Play { program, lock, stage, values, peak_kib: Cell::new(0) };
     for words in &program.before {
@@ -91,37 +99,25 @@ pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> io::Result<
     }
     let started = Instant::now();
     let result = play.perform();
-    let seconds = started.elapsed().as_secs_f64();
-    let peak_kib = play.peak_kib.get();
-    match result {
-        Ok(rate) => Ok(Some(Played { verdict: Verdict::Right, rate, seconds, peak_kib })),
-        Err(Stop::Judged(verdict)) => Ok(Some(Played { verdict, rate: None, seconds, peak_kib })),
-        Err(Stop::Interrupted) => Ok(None),
-        Err(Stop::Harness(error)) => Err(error),
-    }
+    let (seconds, peak_kib) = (started.elapsed().as_secs_f64(), play.peak_kib.get());
+    let (verdict, rate) = match result.map_err(anyhow::Error::downcast) {
+        Ok(rate) => (Verdict::Right, rate),
+        Err(Ok(verdict)) => (verdict, None),
+        Err(Err(_)) if interrupt::requested() => return Ok(None),
+        Err(Err(error)) => return Err(error),
+    };
+    Ok(Some(Played { verdict, rate, seconds, peak_kib }))
 }
 
 /// Runs a command that has to succeed.
-pub(crate) fn prepare(words: &[String], dir: &Path) -> io::Result<()> {
+pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
     let (out, err) = (dir.join("prepare.out"), dir.join("prepare.err"));
-    let (ended, _) = process::start(words, &[], dir, &out, &err)?.wait(Duration::from_mins(5))?;
-    if ended == Ended::Exited(0) {
-        return Ok(());
-    }
-    Err(io::Error::other(format!("`{}` {}: {}", words.join(" "), tell(ended), last_line(&read(&err)))))
-}
-
-/// Why the steps do not go on.
-enum Stop {
-    Judged(Verdict),
-    Interrupted,
-    Harness(io::Error),
-}
-
-impl From<io::Error> for Stop {
-    fn from(error: io::Error) -> Self {
-        Self::Harness(error)
-    }
+    let mut command = Command::new(&words[0]);
+    command.args(&words[1..]).current_dir(dir);
+    let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_mins(5))?;
+    let failed = || format!("`{}` {}: {}", words.join(" "), tell(ended), last_line(&read(&err)));
+    ensure!(ended == Ended::Exited(0), failed());
+    Ok(())
 }
 
 struct Play<'a> {
@@ -141,31 +137,29 @@ impl Play<'_> {
         words.iter().map(|word| self.fill(word)).collect()
     }
 
-    /// The words of a command under the lock.
-    fn wrapped(&self, words: &Words) -> Words {
-        self.lock.wrapper.iter().cloned().chain(self.fill_all(words)).collect()
-    }
-
-    fn env(&self, under_lock: bool) -> Vec<(String, String)> {
-        let own = self.program.env.iter().map(|(name, value)| (name.clone(), self.fill(value)));
-        own.chain(self.lock.env.iter().filter(|_| under_lock).cloned()).collect()
+    fn command(&self, words: &Words, under_lock: bool) -> Command {
+        let wrapper = self.lock.wrapper.iter().filter(|_| under_lock).cloned();
+        let words: Words = wrapper.chain(self.fill_all(words)).collect();
+        let mut command = Command::new(&words[0]);
+        command.args(&words[1..]).current_dir(&self.stage.dir);
+        command.envs(self.program.env.iter().map(|(name, value)| (name, self.fill(value))));
+        command.envs(self.lock.env.iter().filter(|_| under_lock).cloned());
+        command
     }
 
     /// The server if there is one, and the steps; what rate they reached.
-    fn perform(&self) -> Result<Option<f64>, Stop> {
+    fn perform(&self) -> Result<Option<f64>> {
         let Some(server) = &self.program.server else { return self.steps() };
-        let file = |end: &str| self.stage.dir.join(format!("server.{end}"));
-        let words = self.wrapped(&server.run);
-        let mut running =
-            process::start(&words, &self.env(true), &self.stage.dir, &file("out"), &file("err"))?;
-        let says = || last_line(&format!("{}\n{}", read(&file("out")), read(&file("err"))));
+        let [out, err] = ["server.out", "server.err"].map(|name| self.stage.dir.join(name));
+        let mut running = process::start(&mut self.command(server, true), &out, &err)?;
+        let says = || last_line(&format!("{}\n{}", read(&out), read(&err)));
         let until = Instant::now() + SERVER_TIMEOUT;
         while !self.answers() {
             if running.has_ended_within(Duration::from_millis(10))? {
-                return Err(Stop::Judged(Verdict::Died(format!("the server ended at once: {}", says()))));
+                bail!(Verdict::Died(format!("the server ended at once: {}", says())));
             }
             if Instant::now() > until {
-                return Err(Stop::Judged(Verdict::Hung("the server does not answer".to_owned())));
+                bail!(Verdict::Hung("the server does not answer".to_owned()));
             }
         }
         let result = self.steps();
@@ -173,32 +167,24 @@ impl Play<'_> {
         // A client fails when its server dies: that is what there is to tell.
         if running.has_ended_within(Duration::ZERO)? {
             let (ended, _) = running.wait(Duration::ZERO)?;
-            return Err(Stop::Judged(Verdict::Died(format!("the server {}: {}", tell(ended), says()))));
+            bail!(Verdict::Died(format!("the server {}: {}", tell(ended), says())));
         }
         let rate = result?;
-        running.terminate();
+        running.signal(Signal::TERM);
         match running.wait(SERVER_TIMEOUT)?.0 {
-            Ended::Interrupted => Err(Stop::Interrupted),
-            Ended::TimedOut => {
-                Err(Stop::Judged(Verdict::Hung("the server does not stop when told".to_owned())))
-            }
-            Ended::Exited(0) | Ended::Signalled(15) => {
-                no_complaint(&read(&file("err")))?;
-                Ok(rate)
-            }
-            ended => {
-                Err(Stop::Judged(Verdict::Died(format!("the server {} when told to stop", tell(ended)))))
-            }
+            Ended::Interrupted => bail!("interrupted"),
+            Ended::TimedOut => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
+            Ended::Exited(0) | Ended::Signalled(15) => no_complaint(&read(&err)).map(|()| rate),
+            ended => bail!(Verdict::Died(format!("the server {} when told to stop", tell(ended)))),
         }
     }
 
     fn answers(&self) -> bool {
-        let port =
-            self.values.iter().find(|(name, _)| *name == "port").and_then(|(_, port)| port.parse().ok());
-        port.is_some_and(|port: u16| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
+        let port = self.fill("{port}").parse::<u16>();
+        port.is_ok_and(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
     }
 
-    fn steps(&self) -> Result<Option<f64>, Stop> {
+    fn steps(&self) -> Result<Option<f64>> {
         let mut rate = None;
         for (index, step) in self.program.steps.iter().enumerate() {
             rate = self.step(index, step)?.or(rate);
@@ -206,75 +192,62 @@ impl Play<'_> {
         Ok(rate)
     }
 
-    fn step(&self, index: usize, step: &Step) -> Result<Option<f64>, Stop> {
+    fn step(&self, index: usize, step: &Step) -> Result<Option<f64>> {
         let (words, under_lock) = step.command();
         let who = self.fill(words[0].rsplit('/').next().unwrap_or_default());
-        let words = if under_lock { self.wrapped(words) } else { self.fill_all(words) };
         let dir = &self.stage.dir;
         let out = step.keep.as_ref().map_or_else(|| dir.join(format!("{index}.out")), |name| dir.join(name));
         let err = dir.join(format!("{index}.err"));
-        let mut running = process::start(&words, &self.env(under_lock), dir, &out, &err)?;
+        let mut running = process::start(&mut self.command(words, under_lock), &out, &err)?;
         let (ended, took) = running.wait(self.stage.limit)?;
         if under_lock {
             self.peak_kib.set(self.peak_kib.get().max(running.peak_kib()));
         }
-        let printed = if step.keep.is_some() { String::new() } else { read(&out) };
         let complaints = read(&err);
-        let judged = match ended {
-            Ended::Interrupted => return Err(Stop::Interrupted),
+        let text = format!("{}\n{complaints}", if step.keep.is_some() { String::new() } else { read(&out) });
+        match ended {
+            Ended::Interrupted => bail!("interrupted"),
             Ended::TimedOut => {
-                Verdict::Hung(format!("{who} did not end within {} s", self.stage.limit.as_secs()))
+                bail!(Verdict::Hung(format!("{who} did not end within {} s", self.stage.limit.as_secs())))
             }
             Ended::Exited(0) => {
                 no_complaint(&complaints)?;
-                let text = format!("{printed}\n{complaints}");
-                self.look(step, &text)
-                    .map_err(|what| Stop::Judged(Verdict::Wrong(format!("{who}: {what}"))))?;
-                return self.rate(step, &text, took).map_err(|what| Stop::Judged(Verdict::Wrong(what)));
+                self.look(step, &text).map_err(|what| Verdict::Wrong(format!("{who}: {what}")))?;
+                Ok(self.rate(step, &text, took).map_err(|what| Verdict::Wrong(what.to_string()))?)
             }
             // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
             Ended::Exited(1) if complaints.contains("WRONG: ") || who == "cmp" => {
-                let line = last_line(&format!("{printed}\n{complaints}"));
-                Verdict::Wrong(line.trim_start_matches("WRONG: ").to_owned())
+                bail!(Verdict::Wrong(last_line(&text).trim_start_matches("WRONG: ").to_owned()))
             }
-            ended => Verdict::Died(format!(
-                "{who} {}: {}",
-                tell(ended),
-                last_line(&format!("{printed}\n{complaints}"))
-            )),
-        };
-        Err(Stop::Judged(judged))
+            ended => bail!(Verdict::Died(format!("{who} {}: {}", tell(ended), last_line(&text)))),
+        }
     }
 
     /// What is wrong with the output of a step.
-    fn look(&self, step: &Step, text: &str) -> Result<(), String> {
+    fn look(&self, step: &Step, text: &str) -> Result<()> {
         for wanted in &step.expect {
             let wanted = self.fill(wanted);
-            if !pattern(&wanted)?.is_match(text) {
-                return Err(format!("no `{}` in its output", wanted.trim()));
-            }
+            ensure!(pattern(&wanted)?.is_match(text), "no `{}` in its output", wanted.trim());
         }
         for unwanted in &step.forbid {
             if let Some(found) = pattern(&self.fill(unwanted))?.find(text) {
                 let line = text.lines().find(|line| line.contains(found.as_str())).unwrap_or(found.as_str());
-                return Err(format!("it says `{}`", line.trim()));
+                bail!("it says `{}`", line.trim());
             }
         }
         for same in &step.same {
-            match pattern(&self.fill(same))?.captures(text) {
-                Some(found) if found[1] == found[2] => {}
-                Some(found) => return Err(format!("it says `{}`", &found[0])),
-                None => return Err(format!("no `{same}` in its output")),
-            }
+            let found = pattern(&self.fill(same))?.captures(text);
+            let found = found.with_context(|| format!("no `{same}` in its output"))?;
+            ensure!(found[1] == found[2], "it says `{}`", &found[0]);
         }
         Ok(())
     }
 
-    fn rate(&self, step: &Step, text: &str, took: Duration) -> Result<Option<f64>, String> {
-        let number = |text: &str| text.parse::<f64>().map_err(|_| format!("`{text}` is no number"));
+    fn rate(&self, step: &Step, text: &str, took: Duration) -> Result<Option<f64>> {
+        let number = |text: &str| text.parse::<f64>().with_context(|| format!("`{text}` is no number"));
         let found = |find: &str| {
             let found = pattern(&self.fill(find))?.captures(text).map(|found| found[1].to_owned());
-            number(&found.ok_or_else(|| format!("no rate in its output: `{find}`"))?)
+            number(&found.with_context(|| format!("no rate in its output: `{find}`"))?)
         };
         let rate = match &step.rate {
             None => return Ok(None),
@@ -282,16 +255,17 @@ impl Play<'_> {
             Some(Rate::Time { find, seconds_for }) => number(&self.fill(seconds_for))? / found(find)?,
             Some(Rate::Wall { wall_for }) => number(&self.fill(wall_for))? / took.as_secs_f64(),
         };
-        if rate.is_finite() && rate > 0.0 { Ok(Some(rate)) } else { Err(format!("a rate of {rate}")) }
+        ensure!(rate.is_finite() && rate > 0.0, "a rate of {rate}");
+        Ok(Some(rate))
     }
 }
 
 /// A run whose lock was not in effect shows nothing.
-fn no_complaint(stderr: &str) -> Result<(), Stop> {
+fn no_complaint(stderr: &str) -> Result<()> {
     for complaint in NOT_PRELOADED {
-        if let Some(found) = pattern(complaint).map_err(io::Error::other)?.find(stderr) {
+        if let Some(found) = pattern(complaint)?.find(stderr) {
             let line = stderr[found.start()..].lines().next().unwrap_or_default();
-            return Err(Stop::Judged(Verdict::Died(format!("the lock was not in effect: {line}"))));
+            bail!(Verdict::Died(format!("the lock was not in effect: {line}")));
         }
     }
     Ok(())
@@ -317,10 +291,6 @@ fn last_line(text: &str) -> String {
     let line =
         text.split(['\n', '\r']).rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or("(silent)");
     line.chars().take(160).collect()
-}
-
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
 #[cfg(test)]

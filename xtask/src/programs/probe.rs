@@ -1,40 +1,33 @@
 //! Before a run: does the library take the lock's name, and do the programs take the library?
 use super::kit;
 use super::play::Lock;
-use std::io;
+use anyhow::{Context as _, Result, bail, ensure};
 use std::process::Command;
 
 /// Sees that a program gets the library, and that it takes the name of the lock without a word.
-pub(super) fn lock(lock: &Lock) -> io::Result<()> {
+pub(super) fn lock(lock: &Lock) -> Result<()> {
     let Some((_, library)) = lock.env.first() else { return Ok(()) };
-    let output = Command::new("grep")
-        .args(["-cF", library, "/proc/self/maps"])
-        .envs(lock.env.iter().cloned())
-        .output()?;
+    let mut grep = Command::new("grep");
+    let output = grep.args(["-cF", library, "/proc/self/maps"]).envs(lock.env.iter().cloned()).output()?;
     let printed = String::from_utf8_lossy(&output.stderr);
     if output.status.success() && printed.is_empty() {
         return Ok(());
     }
-    let why = printed.lines().next().unwrap_or("it is not mapped into a program that preloads it").to_owned();
-    Err(io::Error::other(format!("{library} does not do for `{}`: {why}", lock.name)))
+    let why = printed.lines().next().unwrap_or("it is not mapped into a program that preloads it");
+    bail!("{library} does not do for `{}`: {why}", lock.name)
 }
 
 /// Sees that the dynamic linker would load the library into this program: a static one takes none, and its
 /// run would show libc's locks.
-pub(super) fn program(command: &str, lock: &Lock) -> io::Result<()> {
+pub(super) fn program(command: &str, lock: &Lock) -> Result<()> {
     let Some((_, library)) = lock.env.first() else { return Ok(()) };
-    let Some(path) = kit::find(command) else {
-        return Err(io::Error::other(format!("{command} is not on the path")));
-    };
+    let path = kit::find(command).with_context(|| format!("{command} is not on the path"))?;
     let output = Command::new("ldd").arg(path).envs(lock.env.iter().cloned()).output()?;
     let printed = String::from_utf8_lossy(&output.stdout);
     // A complaint names the library too, and goes the same way.
-    if printed.lines().any(|line| line.contains(library.as_str()) && !line.starts_with("ERROR")) {
-        return Ok(());
-    }
-    Err(io::Error::other(format!(
-        "{command} takes no preloaded library: it is no dynamically linked program"
-    )))
+    let is_loaded = printed.lines().any(|line| line.contains(library.as_str()) && !line.starts_with("ERROR"));
+    ensure!(is_loaded, "{command} takes no preloaded library: it is no dynamically linked program");
+    Ok(())
 }
 
 #[cfg(test)]

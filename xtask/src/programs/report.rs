@@ -4,7 +4,10 @@ use super::measure::{Results, Run};
 use super::play::Verdict;
 use super::table::Program;
 use core::fmt::Write;
+use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, median};
+use lab_kit::units::three_figures;
+use std::collections::BTreeSet;
 
 /// What a program must reach at one thread a CPU, relative to libc.
 const BAR_ONE: f64 = 0.98;
@@ -17,10 +20,8 @@ const BAR_HOT_MEAN: f64 = 1.5;
 /// A lock's ratios to libc in one row.
 #[derive(Debug, PartialEq)]
 enum Cell {
-    /// No pair of runs yet.
-    Nothing,
-    /// A run of libc's own locks was not right.
-    NoBaseline(String),
+    /// No pair of runs yet, or a run of libc's own locks was not right.
+    Unknown(String),
     Failed(String),
     Beside(Beside),
 }
@@ -36,38 +37,26 @@ struct Beside {
 }
 
 /// An interval with the bar in it says that another measurement may say otherwise.
-fn verdict(ratio: Ratio, bar: f64) -> &'static str {
-    match (ratio.ratio >= bar, ratio.may_be(bar)) {
-        (true, false) => "met",
-        (true, true) => "met, but the bar is in the interval",
-        (false, false) => "**missed**",
-        (false, true) => "**missed**, but the bar is in the interval",
-    }
+fn verdict(ratio: Ratio, bar: f64) -> String {
+    let met = if ratio.ratio >= bar { "met" } else { "**missed**" };
+    let unsure = if ratio.may_be(bar) { ", but the bar is in the interval" } else { "" };
+    format!("{met}{unsure}")
 }
 
-/// All tables.
 pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     let mut out = String::from("# Real programs\n\n");
-    let _ = writeln!(out, "{}, {} CPUs. Commit {}.", results.machine, results.cpus, results.commit);
-    let _ = writeln!(
-        out,
-        "`cargo xtask {}`{}\n",
-        results.arguments,
-        if results.complete { "" } else { ", not complete" }
-    );
+    let Results { provenance, cpus, complete, .. } = results;
+    let Provenance { cpu_model, kernel, libc, commit, tree, .. } = provenance;
+    let _ = writeln!(out, "{cpu_model}, kernel {kernel}, {libc}, {cpus} CPUs. Commit {commit}, {tree}.");
+    let ending = if *complete { "" } else { ", not complete" };
+    let _ = writeln!(out, "`cargo xtask {}`{ending}\n", provenance.arguments.join(" "));
     let _ = writeln!(
         out,
         "Rates are per second and of each program's own kind; a ratio is of the runs of each repetition, geometric mean and 95 % interval over \
          repetitions; memory is the peak seen, relative to libc's. Every run's output was verified; one that was not right fails its row."
     );
-    let mut locks: Vec<&str> = Vec::new();
-    for run in &results.runs {
-        if run.lock != "libc" && !locks.contains(&run.lock.as_str()) {
-            locks.push(&run.lock);
-        }
-    }
-    locks.sort_unstable();
-    for lock in locks {
+    let locks: BTreeSet<&str> = results.runs.iter().map(|run| run.lock.as_str()).collect();
+    for lock in locks.into_iter().filter(|lock| *lock != "libc") {
         table(&mut out, results, programs, lock);
     }
     for name in &results.not_here {
@@ -91,34 +80,29 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
         let name = if is_hot { format!("**{}**", program.name) } else { program.name.clone() };
         let _ = write!(out, "| {name} | {} ({overcommit}x) |", results.cpus * overcommit);
         let peer = program.best_peer.filter(|_| is_hot).map_or_else(String::new, |peer| format!("{peer:.1}"));
-        match cell(&results.runs, &program.name, overcommit, lock) {
+        let why = match cell(&results.runs, &program.name, overcommit, lock) {
             Cell::Beside(beside) => {
                 let verdict = verdict(beside.ratio, bar);
                 *if beside.ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
+                let Beside { ratio, lock, libc, memory } = &beside;
+                let [libc, lock] = [libc, lock].map(|rates| three_figures(median(rates)));
                 let _ = writeln!(
                     out,
-                    " {} | {} | {} | {} | {:.2} | {bar:.2} | {peer} | {verdict} |",
-                    short(median(&beside.libc)),
-                    short(median(&beside.lock)),
-                    beside.ratio,
-                    beside.ratio.pairs,
-                    beside.memory
+                    " {libc} | {lock} | {ratio} | {} | {memory:.2} | {bar:.2} | {peer} | {verdict} |",
+                    ratio.pairs
                 );
                 if is_hot {
                     hot.push(beside);
                 }
+                continue;
             }
-            Cell::Nothing => {
-                let _ = writeln!(out, " | | | 0 | | {bar:.2} | {peer} | not run |");
-            }
-            Cell::NoBaseline(why) => {
-                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | libc fails: {} |", escape(&why));
-            }
+            Cell::Unknown(why) => why,
             Cell::Failed(why) => {
                 failed += 1;
-                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | **FAIL** {} |", escape(&why));
+                format!("**FAIL** {why}")
             }
-        }
+        };
+        let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | {} |", why.replace('|', "\\|"));
     }
     let _ = writeln!(out, "\n{met} bars met, {missed} missed, {failed} rows failed.");
     let wanted = programs.iter().filter(|program| program.hot).count();
@@ -151,72 +135,43 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
         runs.iter()
             .filter(move |run| run.program == program && run.overcommit == overcommit && run.lock == lock)
     };
-    let failure =
-        |lock: &str| of(lock).find(|run| run.verdict != Verdict::Right).map(|run| run.verdict.to_string());
+    let failure = |lock: &str| {
+        of(lock).find(|run| run.played.verdict != Verdict::Right).map(|run| run.played.verdict.to_string())
+    };
     if let Some(why) = failure(lock) {
         return Cell::Failed(why);
     }
     if let Some(why) = failure("libc") {
-        return Cell::NoBaseline(why);
+        return Cell::Unknown(format!("libc fails: {why}"));
     }
     let both: Vec<(&Run, &Run)> = of(lock)
         .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
         .collect();
-    let pairs = both.iter().filter_map(|(libc, run)| Some((run.rate?, libc.rate?)));
+    let pairs = both.iter().filter_map(|(libc, run)| Some((run.played.rate?, libc.played.rate?)));
     let (lock, libc): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let memory: Vec<f64> =
-        both.iter().map(|(libc, run)| run.peak_kib as f64 / libc.peak_kib as f64).collect();
+        both.iter().map(|(libc, run)| run.played.peak_kib as f64 / libc.played.peak_kib as f64).collect();
     match Ratio::of(&[(&lock, &libc)]) {
-        None => Cell::Nothing,
+        None => Cell::Unknown("not run".to_owned()),
         Some(ratio) => Cell::Beside(Beside { ratio, lock, libc, memory: median(&memory) }),
-    }
-}
-
-fn escape(text: &str) -> String {
-    text.replace('|', "\\|")
-}
-
-/// A number in a few characters.
-pub(super) fn short(value: f64) -> String {
-    match value {
-        v if v >= 1e6 => format!("{:.2} M", v / 1e6),
-        v if v >= 1e4 => format!("{:.1} k", v / 1e3),
-        v if v >= 100.0 => format!("{v:.0}"),
-        v => format!("{v:.2}"),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::play::Played;
     use super::*;
 
     fn run(lock: &str, repetition: u64, rate: f64) -> Run {
         let verdict = Verdict::Right;
         let (program, lock) = ("pigz".to_owned(), lock.to_owned());
-        Run {
-            program,
-            overcommit: 8,
-            lock,
-            repetition,
-            verdict,
-            rate: Some(rate),
-            seconds: 1.0,
-            peak_kib: 100 + repetition,
-        }
+        let played = Played { verdict, rate: Some(rate), seconds: 1.0, peak_kib: 100 + repetition };
+        Run { program, overcommit: 8, lock, repetition, played }
     }
 
     fn results(runs: Vec<Run>) -> Results {
-        let text = String::new;
         let not_here = vec!["node".to_owned()];
-        Results {
-            machine: text(),
-            cpus: 2,
-            commit: text(),
-            arguments: text(),
-            not_here,
-            complete: true,
-            runs,
-        }
+        Results { provenance: Provenance::collect(0), cpus: 2, not_here, complete: true, runs }
     }
 
     #[test]
@@ -226,18 +181,21 @@ mod tests {
         let Cell::Beside(beside) = cell(&runs, "pigz", 8, "q") else { panic!("there are pairs") };
         let (low, high) = beside.ratio.interval.expect("two pairs");
         assert!((low - 1.1).abs() < 1e-9 && (high - 1.1).abs() < 1e-9);
-        assert_eq!((beside.ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Cell::Nothing));
+        assert_eq!(
+            (beside.ratio.pairs, cell(&runs, "pigz", 1, "q")),
+            (2, Cell::Unknown("not run".to_owned()))
+        );
     }
 
     #[test]
     fn a_run_that_is_not_right_fails_its_row() {
         let mut runs = vec![run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 11.0), run("libc", 1, 10.0)];
-        runs[2].verdict = Verdict::Hung("for ever".to_owned());
+        runs[2].played.verdict = Verdict::Hung("for ever".to_owned());
         assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::Failed("HANG: for ever".to_owned()));
         runs.swap(2, 3);
-        runs[2].verdict = Verdict::Wrong("x".to_owned());
-        runs[3].verdict = Verdict::Right;
-        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::NoBaseline("WRONG: x".to_owned()));
+        runs[2].played.verdict = Verdict::Wrong("x".to_owned());
+        runs[3].played.verdict = Verdict::Right;
+        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::Unknown("libc fails: WRONG: x".to_owned()));
     }
 
     #[test]
@@ -251,22 +209,17 @@ mod tests {
     }
 
     #[test]
-    fn rates_are_short() {
-        assert_eq!([0.5, 150.0, 20_000.0, 3e6].map(short), ["0.50", "150", "20.0 k", "3.00 M"]);
-    }
-
-    #[test]
     fn a_table_tells_what_was_met_missed_and_left_out() {
         let programs =
-            super::super::table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+            super::super::table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         let pigz: Vec<Program> = programs.into_iter().filter(|program| program.name == "pigz").collect();
         let met = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 97.5)]), &pigz);
         assert!(
-            met.contains("| pigz | 16 (8x) | 100 | 97.50 | 0.97 | 1 | 1.00 | 0.97 |")
+            met.contains("| pigz | 16 (8x) | 100 | 97.5 | 0.97 | 1 | 1.00 | 0.97 |")
                 && met.contains("1 bars met, 0 missed"),
             "{met}"
         );
-        assert!(met.contains("| pigz | 2 (1x) | | | | 0 | | 0.98 |  | not run |"), "{met}");
+        assert!(met.contains("| pigz | 2 (1x) | | | | | | 0.98 |  | not run |"), "{met}");
         let cells: Vec<usize> =
             met.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
         assert!(cells.len() == 4 && cells.iter().all(|&count| count == 11), "{met}");

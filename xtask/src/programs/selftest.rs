@@ -4,10 +4,10 @@ use super::kit::Kit;
 use super::play::{Lock, Played, Verdict, play};
 use super::preloaded;
 use super::table::Program;
-use crate::process;
+use anyhow::Result;
 use core::time::Duration;
+use lab_kit::interrupt;
 use lab_kit::progress::Progress;
-use std::io;
 use std::process::ExitCode;
 
 /// The broken libraries, in tests/programs/preload.
@@ -21,7 +21,7 @@ const LEAST_TIMEOUT: Duration = Duration::from_secs(4);
 /// Runs each program under libc and under each library that it is to notice.
 ///
 /// Of `all` programs one at least has to notice by its output, with nothing that crashed or hung.
-pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<ExitCode> {
+pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> Result<ExitCode> {
     let libc = Lock::libc();
     let progress =
         Progress::new(programs.iter().map(|program| program.notices.len() as u64).sum(), false).ticking();
@@ -72,14 +72,14 @@ pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> io::Result<
     })
 }
 
-fn once(kit: &Kit, program: &Program, lock: &Lock, limit: Option<Duration>) -> io::Result<Option<Played>> {
+fn once(kit: &Kit, program: &Program, lock: &Lock, limit: Option<Duration>) -> Result<Option<Played>> {
     let mut stage = kit.stage(program, program.overcommit, lock)?;
     stage.limit = limit.unwrap_or(stage.limit);
     play(program, lock, &stage)
 }
 
 fn interrupted() -> ExitCode {
-    debug_assert!(process::interrupted(), "only Ctrl-C ends a run without a verdict");
+    debug_assert!(interrupt::requested(), "only Ctrl-C ends a run without a verdict");
     println!("self-test: interrupted");
     ExitCode::from(130)
 }

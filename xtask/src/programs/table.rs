@@ -1,11 +1,12 @@
 //! tests/programs/programs.toml: the programs, as data. Unknown fields, patterns and placeholders are refused
 //! when it is read.
 use super::selftest::BROKEN;
-use regex::{Regex, RegexBuilder};
+use anyhow::{Context as _, Result, bail, ensure};
+use regex::Regex;
 use serde::Deserialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 /// Where the table is.
 pub(crate) const TABLE: &str = "tests/programs/programs.toml";
@@ -13,7 +14,6 @@ pub(crate) const TABLE: &str = "tests/programs/programs.toml";
 /// A command and its arguments, with placeholders.
 pub(crate) type Words = Vec<String>;
 
-/// One real program.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
@@ -55,7 +55,7 @@ pub(crate) struct Program {
     #[serde(default)]
     pub(crate) before: Vec<Words>,
     /// Runs under the lock while the steps are done, and must stop when it is told to.
-    pub(crate) server: Option<Server>,
+    pub(crate) server: Option<Words>,
     #[serde(rename = "step")]
     pub(crate) steps: Vec<Step>,
 }
@@ -78,12 +78,6 @@ pub(crate) struct Amount {
     pub(crate) over: Option<u64>,
     /// MiB of text.
     pub(crate) corpus: u64,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(crate) struct Server {
-    pub(crate) run: Words,
 }
 
 /// One command of a run, with what its output must be.
@@ -126,92 +120,57 @@ impl Step {
         match (&self.run, &self.plain) {
             (Some(words), _) => (words, true),
             (None, Some(words)) => (words, false),
-            (None, None) => unreachable!("refused by `check`"),
+            (None, None) => unreachable!("refused when it is read"),
         }
     }
 }
 
 impl Program {
-    /// Its packages.
     pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
         self.package.split_whitespace()
     }
 
     /// The commands that run under the lock.
     pub(crate) fn under_lock(&self) -> impl Iterator<Item = &Words> {
-        let server = self.server.iter().map(|server| &server.run);
-        server.chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
+        self.server.iter().chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
     }
 
-    /// All words and patterns with placeholders.
-    fn texts(&self) -> impl Iterator<Item = &str> {
-        let commands = self.fixture.iter().chain(&self.before).chain(&self.build);
-        let server = self.server.iter().map(|server| &server.run);
-        let steps = self.steps.iter().flat_map(|step| {
-            let rate = step.rate.iter().flat_map(|rate| match rate {
-                Rate::Time { find, seconds_for } => vec![find, seconds_for],
-                Rate::Printed { find } => vec![find],
-                Rate::Wall { wall_for } => vec![wall_for],
-            });
-            let words = step.run.iter().chain(&step.plain).flatten();
-            words.chain(&step.expect).chain(&step.forbid).chain(&step.same).chain(rate)
+    /// The patterns of a step, and how many groups each must have.
+    fn patterns(step: &Step) -> impl Iterator<Item = (&str, usize)> {
+        let rate = step.rate.iter().filter_map(|rate| match rate {
+            Rate::Time { find, .. } | Rate::Printed { find } => Some((find.as_str(), 1)),
+            Rate::Wall { .. } => None,
         });
-        commands.chain(server).flatten().chain(steps).chain(self.env.values()).map(String::as_str)
+        let looked = step.expect.iter().chain(&step.forbid).map(|text| (text.as_str(), 0));
+        looked.chain(step.same.iter().map(|text| (text.as_str(), 2))).chain(rate)
     }
 
-    fn patterns(&self) -> impl Iterator<Item = (&str, usize)> {
-        self.steps.iter().flat_map(|step| {
-            let rate = step.rate.iter().filter_map(|rate| match rate {
-                Rate::Time { find, .. } | Rate::Printed { find } => Some((find.as_str(), 1)),
-                Rate::Wall { .. } => None,
-            });
-            let looked = step.expect.iter().chain(&step.forbid).map(|text| (text.as_str(), 0));
-            looked.chain(step.same.iter().map(|text| (text.as_str(), 2))).chain(rate)
-        })
-    }
-
-    fn check(&self) -> Result<(), String> {
-        let refuse = |what: String| Err(format!("{TABLE}: program `{}`: {what}", self.name));
-        for text in self.texts() {
-            if let Some(name) = unknown_placeholder(text) {
-                return refuse(format!("no placeholder `{{{name}}}`; there are {}", PLACEHOLDERS.join(", ")));
-            }
-        }
-        for (text, groups) in self.patterns() {
+    fn check(&self) -> Result<()> {
+        for (text, groups) in self.steps.iter().flat_map(Self::patterns) {
             // Numbers stand where placeholders are, so that the braces are no repetition.
             let filled = fill(text, &PLACEHOLDERS.map(|name| (name, "1".to_owned())));
-            match pattern(&filled) {
-                Err(error) => return refuse(format!("pattern `{text}`: {error}")),
-                Ok(found) if found.captures_len() <= groups => {
-                    return refuse(format!("pattern `{text}` needs {groups} groups"));
-                }
-                Ok(_) => {}
-            }
+            let found = pattern(&filled).with_context(|| format!("pattern `{text}`"))?;
+            ensure!(found.captures_len() > groups, "pattern `{text}` needs {groups} groups");
         }
-        if self.steps.iter().any(|step| step.run.is_some() == step.plain.is_some()) {
-            return refuse("a step has either `run` or `plain`".to_owned());
-        }
-        if self.under_lock().next().is_none() {
-            return refuse("nothing runs under the lock".to_owned());
-        }
+        let one_command = |step: &Step| step.run.is_some() != step.plain.is_some();
+        ensure!(self.steps.iter().all(one_command), "a step has either `run` or `plain`");
+        ensure!(self.under_lock().next().is_some(), "nothing runs under the lock");
         let looks = |step: &Step| !(step.expect.is_empty() && step.same.is_empty());
         let compares = |step: &Step| step.plain.as_ref().is_some_and(|words| words[0] == "cmp");
-        if !self.steps.iter().any(|step| looks(step) || compares(step)) {
-            return refuse("no step looks at the output".to_owned());
-        }
+        let judged = self.steps.iter().any(|step| looks(step) || compares(step));
+        ensure!(judged, "no step looks at the output");
         if let Some(name) = self.notices.iter().find(|name| !BROKEN.contains(&name.as_str())) {
-            return refuse(format!("no broken library `{name}`; there are {}", BROKEN.join(", ")));
+            bail!("no broken library `{name}`; there are {}", BROKEN.join(", "));
         }
-        if self.steps.iter().filter(|step| step.rate.is_some()).count() != 1 {
-            return refuse("one step has the rate, no more and no less".to_owned());
-        }
+        let rates = self.steps.iter().filter(|step| step.rate.is_some()).count();
+        ensure!(rates == 1, "one step has the rate, no more and no less");
         Ok(())
     }
 }
 
 /// A pattern of the table; lines are matched only where it says so.
-pub(crate) fn pattern(text: &str) -> Result<Regex, String> {
-    RegexBuilder::new(text).build().map_err(|error| error.to_string().replace('\n', " "))
+pub(crate) fn pattern(text: &str) -> Result<Regex> {
+    Ok(Regex::new(text)?)
 }
 
 /// What may stand in braces.
@@ -220,39 +179,31 @@ const PLACEHOLDERS: [&str; 13] = [
     "corpus", "mib",
 ];
 
-/// The first word in braces that is no placeholder. Numbers in braces are repetitions.
-fn unknown_placeholder(text: &str) -> Option<&str> {
-    text.split('{').skip(1).filter_map(|rest| rest.split_once('}')).map(|(name, _)| name).find(|name| {
-        !PLACEHOLDERS.contains(name)
-            && !name.is_empty()
-            && name.chars().all(|c| c.is_ascii_lowercase() || c == '_')
-    })
-}
-
 /// `text` with each `{name}` replaced.
 pub(crate) fn fill(text: &str, values: &[(&str, String)]) -> String {
     values.iter().fold(text.to_owned(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
-/// Reads the table of the workspace at `root`.
-pub(crate) fn read(root: &Path) -> io::Result<Vec<Program>> {
-    let text = fs::read_to_string(root.join(TABLE))
-        .map_err(|error| io::Error::new(error.kind(), format!("{TABLE}: {error}")))?;
-    parse(&text).map_err(io::Error::other)
+pub(crate) fn read(root: &Path) -> Result<Vec<Program>> {
+    parse(&fs::read_to_string(root.join(TABLE)).context(TABLE)?).context(TABLE)
 }
 
-fn parse(text: &str) -> Result<Vec<Program>, String> {
+fn parse(text: &str) -> Result<Vec<Program>> {
     #[derive(Deserialize)]
     #[serde(deny_unknown_fields)]
     struct File {
         program: Vec<Program>,
     }
-    let file: File = toml::from_str(text).map_err(|error| format!("{TABLE}: {error}"))?;
-    for (index, program) in file.program.iter().enumerate() {
-        program.check()?;
-        if file.program[..index].iter().any(|earlier| earlier.name == program.name) {
-            return Err(format!("{TABLE}: two programs are called `{}`", program.name));
-        }
+    // Numbers in braces are repetitions.
+    for placeholder in Regex::new("[{]([a-z_]+)[}]")?.captures_iter(text) {
+        let (name, known) = (&placeholder[1], PLACEHOLDERS.join(", "));
+        ensure!(PLACEHOLDERS.contains(&name), "no placeholder `{{{name}}}`; there are {known}");
+    }
+    let file: File = toml::from_str(text)?;
+    let mut names = BTreeSet::new();
+    for program in &file.program {
+        program.check().with_context(|| format!("program `{}`", program.name))?;
+        ensure!(names.insert(&program.name), "two programs are called `{}`", program.name);
     }
     Ok(file.program)
 }
@@ -279,7 +230,7 @@ mod tests {
 
     fn refused(from: &str, to: &str) -> String {
         assert!(GOOD.contains(from));
-        parse(&GOOD.replace(from, to)).expect_err("it is refused")
+        format!("{:#}", parse(&GOOD.replace(from, to)).expect_err("it is refused"))
     }
 
     #[test]
@@ -302,7 +253,7 @@ mod tests {
         );
         assert!(refused("notices = []", "notices = ['nothing']").contains("no broken library `nothing`"));
         assert!(refused("notices = []", "notices = []\nspeed = 1").contains("speed"));
-        assert!(parse(&GOOD.repeat(2)).expect_err("two of a name").contains("two programs"));
+        assert!(parse(&GOOD.repeat(2)).expect_err("two of a name").to_string().contains("two programs"));
     }
 
     #[test]
@@ -312,7 +263,7 @@ mod tests {
 
     #[test]
     fn the_table_of_the_tree_is_right() {
-        let programs = read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let programs = read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         assert_eq!(programs.iter().filter(|program| program.hot).count(), 5);
         for library in BROKEN {
             assert!(programs.iter().any(|program| program.notices.iter().any(|name| name == library)));

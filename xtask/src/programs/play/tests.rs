@@ -83,7 +83,7 @@ fn crashes_refusals_and_locks_that_were_not_there_are_deaths() {
 
 /// A server that answers on {port}, and a client.
 fn served(name: &str, server: &str, client: &str) -> Verdict {
-    let server = format!("[server]\nrun = ['/usr/bin/env', 'python3', '-c', '''{server}''', '{{port}}']\n");
+    let server = format!("server = ['/usr/bin/env', 'python3', '-c', '''{server}''', '{{port}}']\n");
     let program = server + &step(client);
     played(name, &program).verdict
 }

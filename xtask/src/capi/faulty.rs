@@ -1,0 +1,156 @@
+//! What happens when something is wrong: the test programs must notice faults of the library, which dies of
+//! one that it finds in itself; and a plugin with the library inside must not be unloaded while threads use
+//! it.
+use super::bench::{Bench, STRICT, judge};
+use super::install::{STAYS, build, one_object};
+use super::programs::{Toolchain, shared, tests};
+use crate::files::entries;
+use crate::process::silently;
+use anyhow::{Result, anyhow, ensure};
+use serde::Deserialize;
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::PathBuf;
+use std::process::Output;
+use xshell::cmd;
+
+const FAULTS: &str = "crates/capi/tests/faults.toml";
+
+/// A fault: what is wrong, the program that must notice it, and the functions that take the place of the
+/// library's.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Fault {
+    says: String,
+    program: String,
+    code: String,
+    /// Whether the program hangs, until its own clock ends it.
+    #[serde(default)]
+    hangs: bool,
+}
+
+/// How a program ends that its own clock ends: SIGALRM.
+const TIME_IS_OVER: &str = "signal: 14";
+const SIGABRT: i32 = 6;
+/// What every fault starts with.
+const START: &str = "#include <errno.h>\n#define NONE(p, size) (!(p) || (unsigned long)(p) % (size))\n";
+
+pub(super) fn check(bench: &mut Bench<'_>, toolchain: &Toolchain, functions: &[String]) -> Result<()> {
+    let ended = judge_panic(&panic(bench, toolchain, functions)?);
+    bench.note("a fault that the library finds in itself ends the process with one line", ended);
+    plugins(bench, toolchain)?;
+    for source in tests() {
+        let ended = judge(&replaced(bench, toolchain, source, "", false)?, None);
+        bench.note(&format!("{source} with nothing replaced"), ended);
+    }
+    let faults: Vec<Fault> = entries(bench.root, FAULTS, "fault")?;
+    for Fault { says, program, code, hangs } in &faults {
+        ensure!(tests().any(|source| source == program), "{FAULTS}: no test {program}");
+        match judge(&replaced(bench, toolchain, program, code, *hangs)?, None) {
+            Ok(()) => bench.note(says, Err(anyhow!("{program} does not notice"))),
+            Err(how) if how.to_string().contains(TIME_IS_OVER) != *hangs => bench.note(says, Err(how)),
+            Err(how) => bench.note(&format!("noticed: {says}: {how}"), Ok(())),
+        }
+    }
+    Ok(())
+}
+
+/// How a program ends if the functions of `code` take the place of the library's.
+fn replaced(
+    bench: &Bench<'_>,
+    toolchain: &Toolchain,
+    source: &str,
+    code: &str,
+    hangs: bool,
+) -> Result<Output> {
+    let (compiler, library) = (toolchain.c, bench.programs.join("fault.so"));
+    let fault = library.with_extension("c");
+    bench.sh.write_file(&fault, format!("{START}{code}"))?;
+    silently(cmd!(bench.sh, "{compiler} -shared -fPIC {fault} -o {library}"))?;
+    // The program's own clock ends it then. A fault that makes it hang is noticed so; any other program has
+    // ended long before.
+    let seconds = if hangs { "8" } else { "100" };
+    let env = [("LD_PRELOAD", &*library.to_string_lossy()), ("CHECK_SECONDS", seconds)];
+    bench.run(&shared(bench, toolchain, source), &[], &env)
+}
+
+/// How a program ends that brings a panic about, with a debug build of the library.
+fn panic(bench: &Bench<'_>, toolchain: &Toolchain, functions: &[String]) -> Result<Output> {
+    let Bench { sh, programs, .. } = bench;
+    let (archive, libraries) = build(bench.root, sh, "dev", true)?;
+    let object = one_object(sh, &programs.join("debug"), &archive, functions)?;
+    let (compiler, program, source) = (toolchain.c, programs.join("panics"), bench.source("tests/panics.c"));
+    let flags = bench.pkg_config("--cflags")?;
+    silently(cmd!(
+        sh,
+        "{compiler} -std=gnu11 -pthread {flags...} {source} {object} -o {program} {libraries...}"
+    ))?;
+    Ok(cmd!(sh, "{program}").ignore_status().output()?)
+}
+
+fn judge_panic(output: &Output) -> Result<()> {
+    let printed = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.signal() == Some(SIGABRT), "{}, expected an abort", output.status);
+    ensure!(output.stdout.is_empty(), "it printed {:?}", String::from_utf8_lossy(&output.stdout));
+    ensure!(printed.lines().count() == 1 && printed.starts_with("stanchion: "), "it printed {printed:?}");
+    Ok(())
+}
+
+/// A plugin that has the library inside, and a host whose threads outlive it: in both ways to link it, and
+/// without what the archive asks for, which the host must notice.
+fn plugins(bench: &mut Bench<'_>, toolchain: &Toolchain) -> Result<()> {
+    let host = compile(bench, toolchain, "plugin_host", "plugin-host", &["-ldl".to_owned()])?;
+    let run = |bench: &Bench<'_>, file: &str, flags: &[String]| -> Result<Output> {
+        let flags = [&["-shared".to_owned(), "-fPIC".to_owned()], flags].concat();
+        let plugin = compile(bench, toolchain, "plugin", file, &flags)?;
+        bench.run(&host, &[&plugin], &[])
+    };
+    let (shared, archive) = (bench.pkg_config("--libs")?, bench.archive()?);
+    let unpinned: Vec<String> = archive.iter().filter(|&flag| flag != STAYS).cloned().collect();
+    for (library, file, flags) in
+        [("shared library", "plugin-shared.so", &shared), ("archive", "plugin-archive.so", &archive)]
+    {
+        let ended = judge(&run(bench, file, flags)?, None);
+        bench.note(&format!("a host outlives a plugin with the {library}"), ended);
+    }
+    let ended = judge(&run(bench, "plugin-unpinned.so", &unpinned)?, None);
+    let noticed = if ended.is_ok() { Err(anyhow!("nothing went wrong")) } else { Ok(()) };
+    bench.note("the host notices a plugin with the archive that is really unloaded", noticed);
+    Ok(())
+}
+
+fn compile(
+    bench: &Bench<'_>,
+    toolchain: &Toolchain,
+    name: &str,
+    file: &str,
+    flags: &[String],
+) -> Result<PathBuf> {
+    let (compiler, path) = (toolchain.c, bench.programs.join(file));
+    let (source, ours) = (bench.source(&format!("tests/{name}.c")), bench.pkg_config("--cflags")?);
+    let warnings = STRICT.iter().chain(&["-Wno-pedantic"]);
+    let options = "-O2 -pthread -std=gnu11".split(' ');
+    silently(cmd!(
+        bench.sh,
+        "{compiler} {options...} {warnings...} {ours...} {source} -o {path} {flags...}"
+    ))?;
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::ExitStatus;
+
+    fn ended(status: i32, out: &str, errors: &str) -> Output {
+        Output { status: ExitStatus::from_raw(status), stdout: out.into(), stderr: errors.into() }
+    }
+
+    #[test]
+    fn an_abort_with_one_line_passes() {
+        assert!(judge_panic(&ended(SIGABRT, "", "stanchion: a fault\n")).is_ok());
+        assert!(judge_panic(&ended(SIGABRT, "", "stanchion: a fault\nstack backtrace:\n")).is_err());
+        assert!(judge_panic(&ended(SIGABRT, "", "thread panicked\n")).is_err());
+        assert!(judge_panic(&ended(SIGABRT, "out\n", "stanchion: a fault\n")).is_err());
+        assert!(judge_panic(&ended(0, "it went on\n", "")).is_err());
+    }
+}

@@ -1,0 +1,190 @@
+//! `cargo xtask guest`: builds the kernel image, and on request boots it as `crates/guest/tests/checks.toml`
+//! has it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion
+//! are noticed.
+use crate::built;
+use crate::files::entries;
+use crate::process::{self, Ended, shell, succeeds};
+use anyhow::{Result, bail};
+use core::time::Duration;
+use serde::Deserialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use xshell::{Shell, cmd};
+
+#[derive(clap::Args)]
+pub(crate) struct Request {
+    /// Run clippy on the kernel as well
+    #[arg(long)]
+    lint: bool,
+    /// Boot it in QEMU in all the ways that its checks know, and see that each ends as it should
+    #[arg(long)]
+    check: bool,
+    /// With --check: only checks whose names contain this
+    #[arg(long, value_name = "WORD", requires = "check")]
+    only: Option<String>,
+    /// With --check: QEMU's program
+    #[arg(long, value_name = "PATH", default_value = "qemu-system-x86_64")]
+    qemu: String,
+}
+
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    let sh = shell(root)?;
+    if request.lint {
+        let kernel = KERNEL.split(' ');
+        cmd!(sh, "cargo clippy {kernel...} -- -D warnings").run()?;
+    }
+    let image = image(root, &sh)?;
+    println!("{}", image.display());
+    if request.check {
+        return check(root, &image, &request.qemu, request.only.as_deref());
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The kernel, for a command of cargo.
+const KERNEL: &str = "-p stanchion-guest --bin stanchion-guest --features kernel --profile guest";
+
+/// What makes of the host's standard library, the only one that there need be, a program for a machine
+/// without an operating system.
+const LINKED: [&str; 7] = [
+    "relocation-model=static",
+    "relro-level=off",
+    "link-arg=-nostartfiles",
+    "link-arg=-nostdlib",
+    "link-arg=-static",
+    "link-arg=-no-pie",
+    "link-arg=-Wl,--build-id=none,--no-eh-frame-hdr",
+];
+
+fn image(root: &Path, sh: &Shell) -> Result<PathBuf> {
+    let kernel = KERNEL.split(' ');
+    let options = LINKED.iter().flat_map(|option| ["-C", option]);
+    let script = root.join("crates/guest/kernel.ld");
+    cmd!(sh, "cargo rustc {kernel...} --quiet -- {options...} -C link-arg=-Wl,-T,{script}").run()?;
+    Ok(built::target(root).join("guest/stanchion-guest"))
+}
+
+const CHECKS: &str = "crates/guest/tests/checks.toml";
+/// QEMU is killed after so long.
+const LIMIT: Duration = Duration::from_mins(1);
+/// The machine, but for its vCPUs and what it runs.
+const MACHINE: &str = "-M q35 -nodefaults -no-user-config -display none -monitor none -serial stdio \
+    -device isa-debug-exit,iobase=0xf4,iosize=0x04 -no-reboot -accel tcg,thread=multi -cpu max -m 256";
+
+/// One boot and how it has to end; unless it says otherwise, well.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Check {
+    name: String,
+    vcpus: u16,
+    /// The kernel command line.
+    line: String,
+    /// More arguments for QEMU.
+    more: String,
+    ends: End,
+    /// Records that there have to be.
+    records: Vec<String>,
+    /// What has to be said.
+    says: Vec<String>,
+}
+
+impl Default for Check {
+    fn default() -> Self {
+        let (name, line, more) = Default::default();
+        let records = ["boot", "end"].map(str::to_owned).into();
+        Self { name, vcpus: 4, line, more, ends: End::Ok, records, says: vec![r#""ok":true"#.to_owned()] }
+    }
+}
+
+/// QEMU's exit status.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum End {
+    Ok = 33,
+    Failed = 35,
+    Panicked = 37,
+    /// The processor resets itself, which ends QEMU by `-no-reboot`.
+    Reset = 0,
+}
+
+/// Boots the machine of each check whose name contains `only`.
+fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<ExitCode> {
+    if !succeeds(&[qemu, "--version"]) {
+        println!("skipped: no {qemu} here; Debian's package is qemu-system-x86");
+        return Ok(ExitCode::SUCCESS);
+    }
+    process::catch_interrupts()?;
+    let (log, complaints) = (image.with_extension("log"), image.with_extension("err"));
+    let mut failed = 0;
+    for check in entries::<Check>(root, CHECKS, "check")?
+        .iter()
+        .filter(|check| only.is_none_or(|word| check.name.contains(word)))
+    {
+        let mut machine = Command::new(qemu);
+        machine.args(MACHINE.split_whitespace()).args(["-smp", &check.vcpus.to_string()]);
+        machine.args(check.more.split_whitespace());
+        machine.arg("-kernel").arg(image).args(["-append", &check.line]);
+        let (ended, took) = process::start(&mut machine, &log, &complaints)?.wait(LIMIT)?;
+        let status = match ended {
+            Ended::Exited(status) => Some(status),
+            Ended::Signalled(_) | Ended::TimedOut => None,
+            Ended::Interrupted => bail!("interrupted"),
+        };
+        let printed = [fs::read(&log)?, fs::read(&complaints)?].concat();
+        let printed = String::from_utf8_lossy(&printed);
+        let trouble = check.trouble(status, &printed);
+        let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
+        println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());
+        if let Some(trouble) = trouble {
+            println!("{trouble}; it printed:\n{printed}");
+            failed += 1;
+        }
+    }
+    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+impl Check {
+    /// What is wrong with a run that ended with this status, or had to be killed, and printed this.
+    fn trouble(&self, status: Option<i32>, printed: &str) -> Option<String> {
+        let wanted = self.ends as i32;
+        if status != Some(wanted) {
+            let status =
+                status.map_or("it hung".to_owned(), |status| format!("QEMU's exit status is {status}"));
+            return Some(format!("{status}, not {wanted}"));
+        }
+        let is_there = |record: &str| printed.contains(&format!("{{\"record\":\"{record}\""));
+        if let Some(record) = self.records.iter().find(|record| !is_there(record)) {
+            return Some(format!("there is no record '{record}'"));
+        }
+        self.says.iter().find(|text| !printed.contains(*text)).map(|text| format!("it does not say '{text}'"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_that_ends_otherwise_is_noticed() {
+        let check = Check::default();
+        let trouble = |status, printed: &str| check.trouble(status, printed);
+        let good = "{\"record\":\"boot\"}\n{\"record\":\"end\",\"ok\":true}\n";
+        let ok = Some(33);
+        assert_eq!(trouble(ok, good), None);
+        assert_eq!(trouble(None, good).as_deref(), Some("it hung, not 33"));
+        assert_eq!(trouble(Some(0), good).as_deref(), Some("QEMU's exit status is 0, not 33"));
+        assert_eq!(trouble(ok, "{\"record\":\"boot\"}\n").as_deref(), Some("there is no record 'end'"));
+        let wrong = good.replace("true", "false");
+        assert_eq!(trouble(ok, &wrong).as_deref(), Some("it does not say '\"ok\":true'"));
+    }
+
+    #[test]
+    fn checks_have_names_of_their_own() {
+        let checks: Vec<Check> =
+            entries(&crate::workspace::root(), CHECKS, "check").unwrap_or_else(|error| panic!("{error:#}"));
+        for check in &checks {
+            assert_eq!(checks.iter().filter(|other| other.name == check.name).count(), 1, "{}", check.name);
+        }
+    }
+}
