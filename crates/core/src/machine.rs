@@ -280,7 +280,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     fn release_fenced_then_look(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
         // ord: MC1 alone: the release that stands where this is called
         first.store(value, Release);
-        // ord: MC2 pairs ST21: either we see the mark, or whoever left it sees our store
+        // ord: MC2 pairs ST21: either we see the mark, or whoever left it and passed a fence sees our store
         Self::fence(SeqCst);
         // ord: MC3 alone: after the fence
         if then.load(Relaxed) & marks == 0 { Released::Unmarked } else { Released::Marked }

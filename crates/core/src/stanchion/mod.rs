@@ -93,23 +93,25 @@
 //!   at the lock, or the next release will rouse somebody.
 //! - **I3** An heir that goes to sleep says *waiting* in its node, then sets *wake*, passes the heavy
 //!   barrier, and looks at the lock once more. A release that it does not see by then comes after the
-//!   barrier, and sees the flag.
+//!   barrier, and sees the flag. Where releases are fenced (I7), a fence does in place of the barrier.
 //! - **I4** Only owners rouse, and they clear *wake* before they look whom to. So the flag that an heir sets
 //!   meanwhile stays.
 //! - **I5** An owner that leaves the queue sets *wake* if others are in it and none is roused.
 //! - **I6** A node is *granted* from when an owner hands over the lock until its waiter, the next owner,
 //!   leaves the queue. The count stays odd meanwhile, so nobody else takes the lock; and a waiter changes the
 //!   state of its node in the queue by exchange, so it cannot lose a grant.
-//! - **I7** Owners alone set and clear *fenced*. So who owns the lock sees it, and passes a fence between its
-//!   release and its look at the flags. An heir that sets *wake* beside it passes a fence in place of the
-//!   barrier of I3. The owner that clears it finds a *wake* that was set before.
+//! - **I7** Owners alone set and clear *fenced*. So an owner that came after it was set sees it, and passes a
+//!   fence between its release and its look at the flags. The owner that clears it does so after a *wake*
+//!   that was set beside it, and so it and its successors see that one. A lock that never sleeps begins with
+//!   it.
 //!
 //! ## Memory orderings
 //!
-//! Mutual exclusion: release (ST4) against acquiring claims (ST1). No lost wake-up: flag (ST6), heavy
-//! barrier, look at the lock (ST7) against store to the lock, look at the flags (ST4, in
-//! [`Machine::release_then_look`](crate::Machine::release_then_look)). The queue: SQ1 against SQ5. Nodes: ND5
-//! against ND6, which also orders the sections where the lock is handed over (I6).
+//! Mutual exclusion: release (ST4) against acquiring claims (ST1). No lost wake-up: flag (ST6), heavy barrier
+//! or fence (ST21), look at the lock (ST7) against store to the lock, look at the flags (ST4 in
+//! [`Machine::release_then_look`](crate::Machine::release_then_look), ST2 with a fence in between). The
+//! queue: SQ1 against SQ5. Nodes: ND5 against ND6, which also orders the sections where the lock is handed
+//! over (I6).
 mod fair;
 mod newcomer;
 pub mod queue;
@@ -122,11 +124,10 @@ use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::machine::{Atomic, ConstAtomic, Released};
 use crate::numbers::NodeId;
-use crate::order::{AcqRel, Acquire, Relaxed};
+use crate::order::{AcqRel, Acquire, Relaxed, SeqCst};
 use crate::platform::{Domain as _, Platform};
 use crate::transitions::{Field, Table, Word};
 pub(crate) use newcomer::FREE_LOOKS;
-use spin::{Vain, is_trial};
 pub(crate) use word::NO_BARGING;
 use word::{FENCES, HELD, MARKS, SPINS, TRANSITIONS, WAKE};
 
@@ -252,7 +253,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     #[inline(always)]
     fn release_and_look(&self) -> Released {
         let free = self.count_when_free();
-        if self.flags() & FENCES != 0 {
+        // ord: ST22 alone: owners alone change this flag, and their writes come with the lock (I7)
+        if self.flags.load(Relaxed) & FENCES != 0 {
             return self.release_fenced(free);
         }
         // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see
@@ -260,10 +262,11 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         P::release_then_look(&self.count, free, &self.flags, WAKE)
     }
 
-    /// The same behind a fence. One release in 64 looks whether fences still pay.
+    /// The same behind a fence. Each time the count begins anew, the fenced releases end until another heir
+    /// sleeps: 128 fences cost less than the interrupts of its barrier.
     #[inline(never)]
     fn release_fenced(&self, free: u8) -> Released {
-        if is_trial(free) && !(self.has_queue() && Vain::of(self.flags()).is_some()) {
+        if free & if P::EXPLORES { 2 } else { 0xfe } == 0 {
             self.change_flags(|flags| flags & !FENCES); // I7
         }
         // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's
@@ -302,7 +305,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         loop {
             let after = change(before);
             // ord: ST6 pairs ST5: what we said in our node comes before the flag; before ST7 stands the heavy
-            // barrier
+            // barrier, or ST21
             // ord: ST5 pairs ST6: who set a flag that we clear has said why in its node
             match self.flags.compare_exchange(before, after, AcqRel, Relaxed) {
                 Ok(_) => break TRANSITIONS.check(Field::Pending, || before & MARKS, after & MARKS),
@@ -310,6 +313,17 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             }
         }
         before
+    }
+
+    /// Between our mark in the flags, which were these before, and our look at the lock: the fence or the
+    /// heavy barrier (I7). `false` if that cannot be had.
+    fn barrier(&self, before: u8) -> bool {
+        if before & FENCES == 0 {
+            return P::heavy_barrier();
+        }
+        // ord: ST21 pairs MC2, N21, N83: between our flag (ST6) and ST7 or ST18; owners pass one, too
+        P::fence(SeqCst);
+        true
     }
 
     /// Whether this lock's waiters spin for good.

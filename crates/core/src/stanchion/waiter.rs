@@ -8,7 +8,7 @@ use crate::events::Event;
 use crate::machine::{Atomic, micros};
 use crate::nodes::{State, Tag, WaitNode};
 use crate::numbers::NodeId;
-use crate::order::{Relaxed, SeqCst};
+use crate::order::Relaxed;
 use crate::platform::Domain;
 use crate::platform::Platform;
 
@@ -44,8 +44,15 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 }
                 P::nap();
             };
-            let mut waiter =
-                Waiter { lock: self, queue, me, node: domain.wait_node(me), until, forbids: false };
+            let mut waiter = Waiter {
+                lock: self,
+                queue,
+                me,
+                node: domain.wait_node(me),
+                until,
+                forbids: false,
+                sleeps: false,
+            };
             waiter.prepare();
             match taken_over {
                 None => waiter.add(),
@@ -67,6 +74,8 @@ struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
     until: Option<&'a P::Deadline>,
     /// We have asked newcomers to leave the lock to us.
     forbids: bool,
+    /// We have gone to sleep as heir, or were about to.
+    sleeps: bool,
 }
 
 impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
@@ -107,9 +116,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !self.node.change(waiting.with(State::Roused), State::Waiting) {
             return; // it is ours (I6)
         }
-        self.lock.change_flags(|flags| flags | WAKE);
+        let before = self.lock.change_flags(|flags| flags | WAKE);
         loop {
-            let has_passed = P::heavy_barrier();
+            let has_passed = self.lock.barrier(before);
             // ord: ST18 pairs ST2, ST4: as ST7, we see it released or our flag is seen
             let count = self.lock.count.load(Relaxed);
             if self.lock.claim(count) {
@@ -291,11 +300,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         if !self.node.change(down.with(State::Roused), down.state()) {
             return Became::Heir; // it is ours (I6)
         }
-        let flags = self.lock.change_flags(|flags| flags | WAKE | self.urgent());
-        if flags & FENCES != 0 {
-            // ord: ST21 pairs MC2, N21: between our flag (ST6) and ST7; owners pass one, too (I7)
-            P::fence(SeqCst);
-        } else if !P::heavy_barrier() {
+        let before = self.lock.change_flags(|flags| flags | WAKE | self.urgent());
+        self.sleeps = true;
+        if !self.lock.barrier(before) {
             // The next release may miss the flag: competes on, unless somebody has taken that from us
             // meanwhile.
             P::count(Event::PvNoBarrier);
@@ -312,17 +319,13 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     fn leave(&mut self) {
         let others = self.queue.remove(self.me);
         self.allow_barging();
-        let flags = self.lock.flags();
-        let mut wanted = flags;
+        // Where heirs sleep, releases are fenced (I7).
+        let mut marks = if self.sleeps { FENCES } else { 0 };
         if others.is_some_and(|ends| self.queue.node(ends.oldest).tag().state() != State::Roused) {
-            wanted |= WAKE; // I5
+            marks |= WAKE; // I5
         }
-        if Vain::of(flags).is_some() {
-            // Waiters sleep instead of spinning: a fence at each release costs less than their barriers (I7).
-            wanted |= FENCES;
-        }
-        if wanted != flags {
-            self.lock.change_flags(|flags| flags | wanted & (WAKE | FENCES));
+        if marks & !self.lock.flags() != 0 {
+            self.lock.change_flags(|flags| flags | marks);
         }
         self.queue.domain.give_back(self.me);
     }

@@ -78,8 +78,7 @@ impl Machine for Stepped {
             let marked = then.load(stanchion_core::order::Relaxed) & marks != 0;
             return if marked { Released::Marked } else { Released::Unmarked };
         }
-        arrive(); // one step, as above, and at once visible to all
-        engine::flush_own();
+        arrive(); // one step, as above; what it stores is visible to all at once
         if with(|engine| engine.load(then)) & u64::from(marks) != 0 {
             return Released::Held;
         }

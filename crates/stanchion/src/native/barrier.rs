@@ -1,4 +1,5 @@
 //! The asymmetric fence: releases pay for a compiler barrier, a thread about to sleep pays for `membarrier`.
+//! A lock may have its releases fenced instead.
 //!
 //! Registering for `membarrier` is quick in a process with one thread, and takes tens of milliseconds in one
 //! with many. So it is done when the program is loaded, or else by the first thread that is about to sleep. A

@@ -9,7 +9,8 @@
 //! - A *restartable sequence*: look at the mark, and if there is none, store 0. The kernel starts it over if
 //!   the thread is interrupted in between, and the heavy barrier (`membarrier` for such sequences) makes it
 //!   start over on every CPU. This costs two plain stores.
-//! - One read-modify-write of both bytes, where the former cannot be had, and where there is a mark. Marks
+//! - One read-modify-write of both bytes, where the former cannot be had, where there is a mark, and where
+//!   the lock has its releases fenced. Marks
 //!   are written and read as bytes: this is an access of another size to the same memory, which the language
 //!   does not describe. x86-64 and aarch64 do, for accesses that are aligned.
 //!
@@ -143,7 +144,7 @@ unsafe fn store_together(lock: *mut u8, value: u8, marks: u8) -> bool {
         let mark = both.to_ne_bytes()[1];
         (mark & marks == 0).then_some(u16::from_ne_bytes([value, mark]))
     };
-    // ord: N83 alone: as N72, a mark is in it or comes after it
+    // ord: N83 pairs ST21: as N72, a mark is in it, or comes after it and its fence shows us gone
     both.fetch_update(Ordering::SeqCst, Ordering::Relaxed, stored).is_ok()
 }
 
@@ -200,6 +201,25 @@ mod tests {
     /// here.
     #[test]
     fn a_release_that_has_looked_starts_over_when_a_mark_comes() {
+        // SAFETY: the cells are two neighbours of a lock that nobody else releases, as the caller promises.
+        let release = |lock: *mut u8| unsafe { store_unless_marked::<200>(lock, 0, u8::MAX) };
+        assert_neither_overlooks(release, || settle() == TOGETHER || heavy_barrier());
+    }
+
+    #[test]
+    fn to_a_release_by_read_modify_write_a_fence_is_enough() {
+        let release = |lock: *mut u8| {
+            (0..200).for_each(|_| core::hint::spin_loop());
+            // SAFETY: the cells are two neighbours of a lock that nobody else releases, as the caller
+            // promises.
+            unsafe { store_together(lock, 0, u8::MAX) }
+        };
+        assert_neither_overlooks(release, || true);
+    }
+
+    /// One thread calls `release` with a lock that is held, which nobody else releases; the other one leaves
+    /// a mark, passes `barrier` and a fence, and looks.
+    fn assert_neither_overlooks(release: impl Fn(*mut u8) -> bool + Sync, barrier: impl Fn() -> bool) {
         const ROUNDS: u32 = 3_000;
         let lock = Lock(Cell8::new(0), Cell8::new(0));
         let over = AtomicBool::new(false);
@@ -208,10 +228,7 @@ mod tests {
             scope.spawn(|| {
                 while !over.load(Ordering::Relaxed) {
                     if lock.0.load(Acquire) == 1 {
-                        let word = (&raw const lock.0).cast::<u8>().cast_mut();
-                        // SAFETY: the lock is held, by this thread as far as the test is concerned: nobody
-                        // else releases it.
-                        let stored = unsafe { store_unless_marked::<200>(word, 0, u8::MAX) };
+                        let stored = release((&raw const lock.0).cast::<u8>().cast_mut());
                         lock.0.store(0, Release);
                         lock.1.store(if stored { 2 } else { 3 }, Release);
                     } else {
@@ -228,7 +245,7 @@ mod tests {
                 }
                 // The mark comes late in some rounds: the release is over.
                 if lock.1.compare_exchange(0, 1, Relaxed, Relaxed).is_ok() {
-                    assert!(settle() == TOGETHER || heavy_barrier(), "the barrier can be had");
+                    assert!(barrier(), "the barrier can be had");
                     fence(Ordering::SeqCst);
                     let held = lock.0.load(Relaxed) == 1;
                     let saw = lock.1.wait_until(Acquire, |word| word >= 2) == 3;
