@@ -106,7 +106,7 @@ enum Task {
     },
     /// Build the wheel for Python, in target/python/wheels
     Wheel(wheel::Request),
-    /// Check that the crates of the registry can be published, in order
+    /// Check that the crates of the registry can be published
     Release {
         /// Publish nothing, which is all that this command does
         #[arg(long, required = true)]

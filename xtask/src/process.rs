@@ -69,7 +69,7 @@ pub(crate) fn at_once<I>(
 
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
 pub(crate) fn catch_interrupts() -> io::Result<()> {
-    interrupt::install();
+    interrupt::note();
     // A hundred crashes must not fill the disk.
     let none = Rlimit { current: Some(0), maximum: Some(0) };
     setrlimit(Resource::Core, none).map_err(io::Error::from)

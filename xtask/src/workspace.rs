@@ -1,8 +1,9 @@
 //! The files of the workspace: where they are and what they hold.
 use crate::finding::Finding;
 use crate::source::{self, Source};
+use lab_kit::provenance::Provenance;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 use std::{env, fs, io};
 
 /// Everything the rules look at, read once.
@@ -20,6 +21,22 @@ pub(crate) fn root() -> PathBuf {
     let here =
         env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| env!("CARGO_MANIFEST_DIR").into(), PathBuf::from);
     here.parent().map_or_else(|| here.clone(), Path::to_path_buf)
+}
+
+/// Where a result comes from that is measured with what is built at `root`.
+pub(crate) fn provenance(root: &Path) -> Provenance {
+    let git = |words: &[&str]| {
+        let output = Command::new("git").args(words).current_dir(root).output().ok()?;
+        output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
+    };
+    let unknown = || "unknown".to_owned();
+    let tree = |changes: String| if changes.is_empty() { "clean" } else { "dirty" }.to_owned();
+    Provenance {
+        build: "release".to_owned(),
+        commit: git(&["rev-parse", "--short", "HEAD"]).unwrap_or_else(unknown),
+        tree: git(&["status", "--porcelain"]).map_or_else(unknown, tree),
+        ..Provenance::collect(0)
+    }
 }
 
 /// Reads the workspace at `root`.

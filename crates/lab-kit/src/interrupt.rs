@@ -11,6 +11,13 @@ pub fn install() {
     for signal in [SIGINT, SIGTERM, SIGHUP] {
         // In this order: the first signal finds the flag down, and raises it.
         let _ = register_conditional_shutdown(signal, 130, Arc::clone(&REQUESTED));
+    }
+    note();
+}
+
+/// Installs handlers that only note that the user asked, however often: for whoever has children to end.
+pub fn note() {
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
         let _ = register(signal, Arc::clone(&REQUESTED));
     }
 }

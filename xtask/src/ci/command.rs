@@ -10,7 +10,7 @@ use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
-use std::io::{self, BufRead as _, BufReader, PipeReader, Write};
+use std::io::{self, PipeReader, Read as _, Write};
 use std::os::fd::AsFd as _;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -136,22 +136,33 @@ fn cpu_ticks(stat: &str) -> u64 {
     fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// Passes on each line, when it comes, until the pipe ends, and ends the last one.
-fn copy(reader: PipeReader, mut out: impl Write, lines: &mpsc::Sender<String>) {
-    let mut reader = BufReader::new(reader);
-    let mut line = Vec::new();
-    while reader.read_until(b'\n', &mut line).is_ok_and(|length| length > 0) {
-        if !line.ends_with(b"\n") {
-            line.push(b'\n');
-        }
-        // A closed pipe does not stop the command.
-        let _ = out.write_all(&line);
-        let text = String::from_utf8_lossy(&line);
+/// Passes on what comes, when it comes, until the pipe ends, and ends the last line.
+fn copy(mut reader: PipeReader, mut out: impl Write, lines: &mpsc::Sender<String>) {
+    let keep = |line: &[u8]| {
+        let text = String::from_utf8_lossy(line);
         // What a progress bar draws over is not kept.
         let text = text.trim_end_matches(['\r', '\n']).rsplit('\r').next().unwrap_or_default();
         // Whoever waited has gone by now when this fails.
         let _ = lines.send(text.to_owned());
-        line.clear();
+    };
+    let (mut bytes, mut line) = ([0; 4096], Vec::new());
+    loop {
+        let length = match reader.read(&mut bytes) {
+            Ok(0) => break,
+            Ok(length) => length,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+            Err(_) => break,
+        };
+        // A closed pipe does not stop the command.
+        let _ = out.write_all(&bytes[..length]).and_then(|()| out.flush());
+        line.extend_from_slice(&bytes[..length]);
+        while let Some(end) = line.iter().position(|&byte| byte == b'\n') {
+            keep(&line.drain(..=end).collect::<Vec<_>>());
+        }
+    }
+    if !line.is_empty() {
+        keep(&line);
+        let _ = out.write_all(b"\n");
     }
 }
 

@@ -82,6 +82,7 @@ impl TryFrom<String> for Step {
 /// The jobs of the workspace at `root`, which is an absolute path.
 pub(super) fn read(root: &Path) -> io::Result<Vec<Job>> {
     #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
     struct File {
         job: Vec<Job>,
     }

@@ -24,8 +24,9 @@ pub(super) fn check(shell: &mut Shell<'_>, path: &str, what: &[&str]) -> Outcome
             Step::try_from(line).map_or_else(Outcome::failed, |step| shell.run(&step, &BTreeMap::new()))
         }
         Err(outcome) => {
-            if outcome == Outcome::Ok {
-                shell.say(format_args!("--- {path}: the running rustc {running} is the promised {minimum}"));
+            match &outcome {
+                Outcome::Skipped(why) => shell.say(format_args!("--- {path}: {why}")),
+                _ => shell.say(format_args!("--- {path} promises {minimum}; this is rustc {running}")),
             }
             outcome
         }

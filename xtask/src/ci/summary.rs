@@ -4,7 +4,6 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::provenance::Provenance;
 use std::path::Path;
-use std::process::Command;
 use std::{fs, io};
 
 /// How long the jobs of the last recorded run of each speed took.
@@ -102,10 +101,8 @@ impl Summary {
     pub(crate) fn record(&self, root: &Path, speed: Speed) -> io::Result<()> {
         let path = root.join(PATH);
         let old = fs::read_to_string(&path).unwrap_or_default();
-        let Provenance { cpu_model, cpus, rustc, .. } = Provenance::collect(0);
-        let commit = Command::new("git").args(["rev-parse", "--short", "HEAD"]).current_dir(root).output()?;
-        let commit = String::from_utf8_lossy(&commit.stdout);
-        let place = format!("{cpu_model}, {cpus} CPUs, {rustc}, commit {}", commit.trim());
+        let Provenance { cpu_model, cpus, rustc, commit, .. } = crate::workspace::provenance(root);
+        let place = format!("{cpu_model}, {cpus} CPUs, {rustc}, commit {commit}");
         fs::write(&path, replaced(&old, speed, &self.section(&place)))?;
         println!("{PATH} is written");
         Ok(())

@@ -66,8 +66,7 @@ pub(super) fn run(
     ensure!(free, "{} has results already; --force writes over them", out.display());
     ensure!(locks.iter().any(|lock| lock.name == "libc"), "ratios are to libc; add it to --locks");
     let mut results = Results {
-        // What is measured is built in release mode, whatever this command is.
-        provenance: Provenance { build: "release".to_owned(), ..Provenance::collect(0) },
+        provenance: crate::workspace::provenance(root),
         cpus: kit.cpus,
         not_here: absent.iter().map(|program| program.name.clone()).collect(),
         complete: false,

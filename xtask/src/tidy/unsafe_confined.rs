@@ -1,8 +1,9 @@
-//! `unsafe-confined`: crates that need no unsafe code forbid it at their root. Where one denies it, clippy
-//! sees that whoever lifts the denial gives a reason (`allow_attributes`, `allow_attributes_without_reason`).
+//! `unsafe-confined`: crates that need no unsafe code forbid it at their root. Where one denies it, whoever
+//! lifts the denial gives a reason. Clippy sees that of outer attributes only, and may be told not to.
 use crate::finding::Finding;
 use crate::source::Source;
 use syn::punctuated::Punctuated;
+use syn::visit::Visit;
 use syn::{Attribute, Meta, Token};
 
 const RULE: &str = "unsafe-confined";
@@ -19,22 +20,51 @@ const DENY: &[&str] = &[
     "crates/suite",
 ];
 
-/// Roots without the attribute.
+/// Roots without the attribute, and denials lifted without a reason.
 pub(crate) fn check(source: &Source) -> Vec<Finding> {
-    let of = |krates: &[&str]| {
-        krates.iter().any(|krate| {
-            let within = source.path.strip_prefix(krate).and_then(|path| path.strip_prefix("/src/"));
-            within.is_some_and(is_root)
+    let within = |krate: &&str| source.path.strip_prefix(krate).and_then(|path| path.strip_prefix("/src/"));
+    let of = |krates: &[&str]| krates.iter().filter_map(within).any(is_root);
+    let mut lifted = Lifted::default();
+    if DENY.iter().any(|krate| within(krate).is_some()) {
+        lifted.visit_file(&source.file);
+    }
+    let mut findings: Vec<Finding> = lifted
+        .lines
+        .into_iter()
+        .map(|line| {
+            let message =
+                "the denial of unsafe code is lifted; use `#[expect(unsafe_code, reason = \"...\")]`"
+                    .to_owned();
+            Finding::new(&source.path, line, RULE, message)
         })
-    };
+        .collect();
     let has = |level: &str| source.file.attrs.iter().any(|attribute| names_unsafe_code(attribute, level));
     let wanted = match (of(FORBID), of(DENY)) {
         (true, _) if !has("forbid") => "forbid",
         (_, true) if !has("forbid") && !has("deny") => "deny",
-        _ => return Vec::new(),
+        _ => return findings,
     };
     let message = format!("the crate root lacks `#![{wanted}(unsafe_code)]`; add it");
-    vec![Finding::new(&source.path, 1, RULE, message)]
+    findings.push(Finding::new(&source.path, 1, RULE, message));
+    findings
+}
+
+/// The lines of attributes that let unsafe code in without a reason.
+#[derive(Default)]
+struct Lifted {
+    lines: Vec<usize>,
+}
+
+impl<'ast> Visit<'ast> for Lifted {
+    fn visit_attribute(&mut self, node: &'ast Attribute) {
+        let reasoned = || has_argument(node, "reason");
+        if names_unsafe_code(node, "allow")
+            || names_unsafe_code(node, "warn")
+            || names_unsafe_code(node, "expect") && !reasoned()
+        {
+            self.lines.push(node.pound_token.span.start().line);
+        }
+    }
 }
 
 /// Whether a path within `src` is the root of a library or a program.
@@ -45,9 +75,12 @@ fn is_root(path: &str) -> bool {
 }
 
 fn names_unsafe_code(attribute: &Attribute, level: &str) -> bool {
+    attribute.path().is_ident(level) && has_argument(attribute, "unsafe_code")
+}
+
+fn has_argument(attribute: &Attribute, name: &str) -> bool {
     let list = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated);
-    attribute.path().is_ident(level)
-        && list.is_ok_and(|list| list.iter().any(|meta| meta.path().is_ident("unsafe_code")))
+    list.is_ok_and(|list| list.iter().any(|meta| meta.path().is_ident(name)))
 }
 
 #[cfg(test)]
@@ -70,6 +103,15 @@ mod tests {
             ]
         );
         assert_eq!(findings(check, "crates/lab/src/bin/peer.rs", "//! Peer.\n").len(), 1);
+    }
+
+    #[test]
+    fn lifting_without_a_reason_is_found() {
+        let found = |text| findings(check, "crates/lab/src/peers.rs", text).len();
+        assert_eq!(found("//! Peers.\n#[allow(unsafe_code)]\nmod pthread;\n"), 1);
+        assert_eq!(found("//! Peers.\n#![allow(unsafe_code, reason = \"x\")]\n"), 1);
+        assert_eq!(found("#[expect(unsafe_code)]\nmod b;\n"), 1);
+        assert_eq!(found("#[expect(unsafe_code, reason = \"calls pthread\")]\nmod b;\n"), 0);
     }
 
     #[test]

@@ -124,7 +124,7 @@ use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::machine::{Atomic, ConstAtomic, Released};
 use crate::numbers::NodeId;
-use crate::order::{AcqRel, Acquire, Relaxed, SeqCst};
+use crate::order::{AcqRel, Acquire, Relaxed};
 use crate::platform::{Domain as _, Platform};
 use crate::transitions::{Field, Table, Word};
 pub(crate) use newcomer::FREE_LOOKS;
@@ -313,17 +313,6 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             }
         }
         before
-    }
-
-    /// Between our mark in the flags, which were these before, and our look at the lock: the fence or the
-    /// heavy barrier (I7). `false` if that cannot be had.
-    fn barrier(&self, before: u8) -> bool {
-        if before & FENCES == 0 {
-            return P::heavy_barrier();
-        }
-        // ord: ST21 pairs MC2, N21, N83: between our flag (ST6) and ST7 or ST18; owners pass one, too
-        P::fence(SeqCst);
-        true
     }
 
     /// Whether this lock's waiters spin for good.

@@ -8,7 +8,7 @@ use crate::events::Event;
 use crate::machine::{Atomic, micros};
 use crate::nodes::{State, Tag, WaitNode};
 use crate::numbers::NodeId;
-use crate::order::Relaxed;
+use crate::order::{Relaxed, SeqCst};
 use crate::platform::Domain;
 use crate::platform::Platform;
 
@@ -118,7 +118,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
         let before = self.lock.change_flags(|flags| flags | WAKE);
         loop {
-            let has_passed = self.lock.barrier(before);
+            let has_passed = barrier::<P>(before);
             // ord: ST18 pairs ST2, ST4: as ST7, we see it released or our flag is seen
             let count = self.lock.count.load(Relaxed);
             if self.lock.claim(count) {
@@ -302,7 +302,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
         let before = self.lock.change_flags(|flags| flags | WAKE | self.urgent());
         self.sleeps = true;
-        if !self.lock.barrier(before) {
+        if !barrier::<P>(before) {
             // The next release may miss the flag: competes on, unless somebody has taken that from us
             // meanwhile.
             P::count(Event::PvNoBarrier);
@@ -347,4 +347,15 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
         became
     }
+}
+
+/// Between a mark in the flags, which were these before, and a look at the lock: the heavy barrier, or a
+/// fence where releases have one (I7). `false` if neither can be had.
+fn barrier<P: Platform>(before: u8) -> bool {
+    if before & FENCES == 0 {
+        return P::heavy_barrier();
+    }
+    // ord: ST21 pairs MC2, N21, N83: between the flag (ST6) and ST7 or ST18; owners pass one, too
+    P::fence(SeqCst);
+    true
 }
