@@ -14,7 +14,8 @@ pub(super) struct Arena {
     pub(super) skills: Skills,
     /// The lock itself, the nested ones, and one per handler level. Workers know their type.
     pub(super) test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
-    /// The writers, then the readers, then the tormentor, which takes the handlers' locks too.
+    /// The writers, then the readers, then the tormentor if there is one, which takes the handlers' locks
+    /// too.
     pub(super) slots: Vec<Slot>,
     pub(super) switches: Switches,
 }
@@ -38,13 +39,15 @@ impl Arena {
         skills: Skills,
         test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
     ) -> &'static Self {
-        let slots = (0..=orders.writers + orders.readers).map(|_| Slot::default()).collect();
+        let slots = (0..orders.writers + orders.readers + usize::from(orders.extras.signals))
+            .map(|_| Slot::default())
+            .collect();
         Box::leak(Box::new(Self { orders, skills, test_locks, slots, switches: Switches::default() }))
     }
 
     /// The slots of the writers and the readers.
     pub(super) fn workers(&self) -> &[Slot] {
-        &self.slots[..self.slots.len() - 1]
+        &self.slots[..self.orders.writers + self.orders.readers]
     }
 
     /// Whether the worker in `slot` writes.

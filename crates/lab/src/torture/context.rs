@@ -1,5 +1,6 @@
 //! What a context does around each section, be it a worker, a signal handler on a worker's thread, or the
 //! tormentor: it says what it does, checks what the lock protects, and counts.
+#![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
 use super::arena::Arena;
 use super::lock::{Side, Tortured};
 use super::slot::{Activity, HANDLER_LEVELS, Slot, one_more};
@@ -86,7 +87,8 @@ impl Context {
         if self.arena.skills.shares {
             self.slot.claims.about_to(self.depth, test_lock, side);
         }
-        place.lock.release(side);
+        // SAFETY: this context entered on that side, or changed to it since.
+        unsafe { place.lock.release(side) };
         if self.arena.skills.shares {
             self.slot.claims.gone(self.depth, test_lock);
         }

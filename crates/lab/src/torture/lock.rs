@@ -1,5 +1,5 @@
 //! What torture asks of a lock, and how Stanchion's and `parking_lot`'s answer.
-#![expect(unsafe_code, reason = "`parking_lot`'s locks are given back by unsafe functions")]
+#![expect(unsafe_code, reason = "locks are given back by unsafe functions")]
 use lock_api::{RawMutex as _, RawRwLock as _, RawRwLockUpgrade as _};
 use stanchion::native::{Class, Counting, Native};
 use stanchion::{Excludes, Raw};
@@ -75,14 +75,30 @@ pub(super) trait Tortured: Send + Sync + 'static {
         self.acquire(Side::Reads);
     }
 
-    /// Gives it back, which the calling context has on that side.
-    fn release(&self, side: Side);
+    /// Gives it back.
+    ///
+    /// # Safety
+    ///
+    /// The calling context holds it on that side, by an acquisition that is not yet released.
+    unsafe fn release(&self, side: Side);
 
     /// The writer goes on as a reader.
-    fn downgrade(&self) {}
+    ///
+    /// # Safety
+    ///
+    /// The calling context holds it as its writer, by an acquisition that is not yet released.
+    unsafe fn downgrade(&self) {
+        panic!("this lock cannot be downgraded");
+    }
 
     /// The upgradable holder becomes the writer.
-    fn upgrade(&self) {}
+    ///
+    /// # Safety
+    ///
+    /// The calling context holds it upgradably, by an acquisition that is not yet released.
+    unsafe fn upgrade(&self) {
+        panic!("this lock cannot be upgraded");
+    }
 
     /// The state of the lock and its queue for a stall report, where the lock can tell: the word as
     /// `(tail,pending,locked)` and the queue slot by slot. It is called while the lock is stuck: it must only
@@ -111,7 +127,7 @@ impl<C: Counting, L: Excludes<Platform = Native<C>>> Tortured for Raw<L> {
     }
 
     #[inline(always)]
-    fn release(&self, _side: Side) {
+    unsafe fn release(&self, _side: Side) {
         self.inner().release();
     }
 
@@ -133,7 +149,7 @@ impl Tortured for parking_lot::RawMutex {
         self.try_lock().is_some()
     }
 
-    fn release(&self, _side: Side) {
+    unsafe fn release(&self, _side: Side) {
         // SAFETY: the calling context has the lock. Its guard is a mark without content.
         unsafe { self.unlock(<Self as lock_api::RawMutex>::Guard::new()) };
     }
@@ -167,7 +183,7 @@ impl Tortured for parking_lot::RawRwLock {
         }
     }
 
-    fn release(&self, side: Side) {
+    unsafe fn release(&self, side: Side) {
         let guard = ParkingGuard::new();
         match side {
             // SAFETY: the calling context has the lock as a reader.
@@ -179,12 +195,12 @@ impl Tortured for parking_lot::RawRwLock {
         }
     }
 
-    fn downgrade(&self) {
+    unsafe fn downgrade(&self) {
         // SAFETY: the calling context has the lock as its writer.
         unsafe { lock_api::RawRwLockDowngrade::downgrade(self, ParkingGuard::new()) };
     }
 
-    fn upgrade(&self) {
+    unsafe fn upgrade(&self) {
         // SAFETY: the calling context has the lock upgradably.
         unsafe { lock_api::RawRwLockUpgrade::upgrade(self, ParkingGuard::new()) };
     }
@@ -243,14 +259,14 @@ impl<L: Downgrade> Tortured for Rw<L> {
     }
 
     #[inline(always)]
-    fn release(&self, side: Side) {
+    unsafe fn release(&self, side: Side) {
         match side {
             Side::Reads => self.0.release_read(),
             Side::Writes | Side::Upgrades => self.0.release_write(),
         }
     }
 
-    fn downgrade(&self) {
+    unsafe fn downgrade(&self) {
         self.0.downgrade();
     }
 
@@ -285,18 +301,20 @@ impl<L: Upgradable> Tortured for UpgradableRw<L> {
     }
 
     #[inline(always)]
-    fn release(&self, side: Side) {
+    unsafe fn release(&self, side: Side) {
         match side {
             Side::Upgrades => self.0.0.release_upgradable(),
-            Side::Reads | Side::Writes => self.0.release(side),
+            // SAFETY: the caller's promise is ours.
+            Side::Reads | Side::Writes => unsafe { self.0.release(side) },
         }
     }
 
-    fn downgrade(&self) {
-        self.0.downgrade();
+    unsafe fn downgrade(&self) {
+        // SAFETY: the caller's promise is ours.
+        unsafe { self.0.downgrade() };
     }
 
-    fn upgrade(&self) {
+    unsafe fn upgrade(&self) {
         self.0.0.upgrade();
     }
 
@@ -339,14 +357,14 @@ impl Tortured for Classed {
     }
 
     #[inline(always)]
-    fn release(&self, side: Side) {
+    unsafe fn release(&self, side: Side) {
         match side {
             Side::Reads => self.lock.release_read_in(&self.class),
             Side::Writes | Side::Upgrades => self.lock.release_write_in(&self.class),
         }
     }
 
-    fn downgrade(&self) {
+    unsafe fn downgrade(&self) {
         self.lock.downgrade_in(&self.class);
     }
 
@@ -356,45 +374,5 @@ impl Tortured for Classed {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn stanchion_s_locks_describe_their_word() {
-        let lock: stanchion::lock::QSpinLock = Tortured::new(0);
-        let free = lock.describe();
-        lock.acquire(Side::Writes);
-        let held = lock.describe();
-        assert!(free.contains("(0,0,0)"), "{free}");
-        assert!(held.contains("(0,0,1)"), "{held}");
-    }
-
-    #[test]
-    fn a_lock_that_cannot_describe_itself_says_whether_it_is_held() {
-        let lock: parking_lot::RawMutex = Tortured::new(0);
-        assert!(lock.describe().starts_with("free"));
-        lock.acquire(Side::Writes);
-        assert!(lock.describe().starts_with("held"));
-    }
-
-    #[test]
-    fn a_lock_says_who_is_inside() {
-        let lock = UpgradableRw::<stanchion_core::QueuedRwLock<Native>>::new(0);
-        assert!(lock.describe().contains("(0 readers,0,0)"), "{}", lock.describe());
-        lock.acquire(Side::Reads);
-        assert!(lock.describe().contains("(1 readers,0,0)"), "{}", lock.describe());
-        lock.release(Side::Reads);
-        lock.acquire(Side::Upgrades);
-        assert!(!lock.try_acquire(Side::Writes));
-        lock.upgrade();
-        assert!(lock.describe().contains("(0 readers,0,1)"), "{}", lock.describe());
-        lock.downgrade();
-        assert!(lock.try_acquire(Side::Reads));
-    }
-
-    #[test]
-    fn neighbouring_test_locks_are_of_different_classes() {
-        let [first, second, third]: [Classed; 3] = core::array::from_fn(Classed::new);
-        assert!(core::ptr::eq(first.class, third.class) && !core::ptr::eq(first.class, second.class));
-    }
-}
+#[path = "lock_tests.rs"]
+mod tests;

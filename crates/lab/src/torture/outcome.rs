@@ -43,8 +43,9 @@ impl core::fmt::Display for Failure {
             Self::Serial { lock } => write!(f, "{lock}: a reader kept another one out"),
             Self::Panicked { count } => write!(f, "{count} workers panicked"),
             Self::Crashed { signal } => {
-                let name = signal_hook::low_level::signal_name(*signal).unwrap_or("nameless");
-                write!(f, "crashed with signal {signal} ({name})")
+                let name = signal_hook::low_level::signal_name(*signal);
+                let name = name.map(|name| format!(" ({name})")).unwrap_or_default();
+                write!(f, "crashed with signal {signal}{name}")
             }
             Self::Exited { code: THREAD_SANITIZER } => {
                 write!(f, "exit code {THREAD_SANITIZER}: ThreadSanitizer reported a race (above)")
@@ -255,6 +256,7 @@ mod tests {
     fn a_sanitizer_s_exit_code_is_named() {
         assert!(Failure::Exited { code: 66 }.to_string().contains("ThreadSanitizer"));
         assert!(Failure::Crashed { signal: libc::SIGSEGV }.to_string().contains("SIGSEGV"));
+        assert_eq!(Failure::Crashed { signal: 40 }.to_string(), "crashed with signal 40");
     }
 
     #[test]

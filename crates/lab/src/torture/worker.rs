@@ -1,4 +1,5 @@
 //! The worker's loop: locktorture's `lock_torture_writer` and `lock_torture_reader`.
+#![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
 use super::arena::Arena;
 use super::context::Context;
 use super::delay::Hold;
@@ -195,7 +196,8 @@ impl<L: Tortured> Worker<L> {
             self.slot.charge(place.enter_read().0);
             self.slot.charge(place.leave_read());
             one_more(&self.slot.shared.again);
-            place.lock.release(Side::Reads);
+            // SAFETY: of the second acquisition, just above.
+            unsafe { place.lock.release(Side::Reads) };
         }
         if self.rng.one_in(COMPANY_ONE_IN) {
             let start = Instant::now();
@@ -213,7 +215,8 @@ impl<L: Tortured> Worker<L> {
         let place = &self.locks[test_lock];
         self.context.end(place, Side::Writes);
         let before = place.counted();
-        place.lock.downgrade();
+        // SAFETY: `stay` calls this for a lock that we write.
+        unsafe { place.lock.downgrade() };
         self.slot.claims.holds(0, test_lock, Side::Reads);
         self.context.begin(place, test_lock, Side::Reads);
         self.expect_unwritten(test_lock, before);
@@ -227,7 +230,8 @@ impl<L: Tortured> Worker<L> {
         let before = place.counted();
         self.context.end(place, Side::Upgrades);
         self.context.does(Activity::Waiting, test_lock);
-        place.lock.upgrade();
+        // SAFETY: `stay` calls this for a lock that we hold upgradably.
+        unsafe { place.lock.upgrade() };
         self.context.does(Activity::Holding, test_lock);
         self.expect_unwritten(test_lock, before);
         self.context.begin(place, test_lock, Side::Writes);

@@ -80,7 +80,7 @@ impl<const FLAW: u8> Tortured for Flag<FLAW> {
         self.take() || FLAW == TRY_LIES && lies()
     }
 
-    fn release(&self, _side: Side) {
+    unsafe fn release(&self, _side: Side) {
         if FLAW != OPEN {
             self.held.store(false, Self::RELEASE);
         }

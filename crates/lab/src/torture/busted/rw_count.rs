@@ -121,7 +121,7 @@ impl<const FLAW: u8> Tortured for RwCount<FLAW> {
         lies || self.try_read()
     }
 
-    fn release(&self, side: Side) {
+    unsafe fn release(&self, side: Side) {
         if side == Side::Reads && FLAW != SERIAL {
             self.leave_read();
         } else {

@@ -132,7 +132,7 @@ impl<const HEAVY: bool> Tortured for PerCpuCells<HEAVY> {
         free
     }
 
-    fn release(&self, side: Side) {
+    unsafe fn release(&self, side: Side) {
         if side == Side::Reads {
             self.mine().store(false, Ordering::Release);
         } else {

@@ -67,7 +67,7 @@ impl<const FLAW: u8> Tortured for Ticket<FLAW> {
         self.next.compare_exchange(serving, next, Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
-    fn release(&self, _side: Side) {
+    unsafe fn release(&self, _side: Side) {
         let serving = self.serving.load(Ordering::Relaxed);
         let waiters = self.next.load(Ordering::Relaxed).wrapping_sub(serving).cast_signed() - 1;
         let wrong = FLAW == DOUBLE_GRANT && waiters >= 2 && serving.is_multiple_of(RARELY);
