@@ -1,7 +1,7 @@
 //! The statistics of all commands: repeated measurements of one thing ([`Summary`]), and how one thing is to
 //! another ([`Ratio`]).
 use core::fmt;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// The middle of the values, or zero if there are none.
 pub fn median(values: &[f64]) -> f64 {
@@ -18,13 +18,29 @@ pub fn median(values: &[f64]) -> f64 {
 /// Repeated measurements of one thing: by round, by run or by seed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
+    #[serde(deserialize_with = "or_infinite")]
     pub median: f64,
+    #[serde(deserialize_with = "or_infinite")]
     pub min: f64,
+    #[serde(deserialize_with = "or_infinite")]
     pub max: f64,
     /// Median of the distances from the median.
+    #[serde(deserialize_with = "or_infinite")]
     pub mad: f64,
     /// The measurements in the order they were made.
+    #[serde(deserialize_with = "or_infinite_each")]
     pub rounds: Vec<f64>,
+}
+
+/// Reads a number; infinity is null in JSON.
+fn or_infinite<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
+}
+
+/// Reads numbers; infinity is null in JSON.
+pub fn or_infinite_each<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let numbers: Vec<Option<f64>> = Vec::deserialize(from)?;
+    Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::INFINITY)).collect())
 }
 
 /// A round this far from the median, relative to it, is an outlier even where the others agree closely …

@@ -50,9 +50,10 @@ pub(crate) fn wrap(text: &mut String, begin: String, words: &str) {
     for word in words.split(' ') {
         if line.chars().count() + 1 + word.chars().count() > WIDTH {
             let _ = writeln!(text, "{line}");
-            line = " ".repeat(indent);
+            line = " ".repeat(indent.max(1));
         }
-        line = line + " " + word;
+        let gap = if line.is_empty() { "" } else { " " };
+        line = line + gap + word;
     }
     let _ = writeln!(text, "{line}");
 }

@@ -120,10 +120,12 @@ pub(crate) fn shares(list: &str) -> Result<Vec<Mix>, String> {
             mixes.push(mix);
         }
     }
-    if mixes.is_empty() {
-        return Err("no share of reads was given: write for example 99.9,50".to_owned());
+    match mixes.len() {
+        0 => Err("no share of reads was given: write for example 99.9,50".to_owned()),
+        // More than this are a typing error.
+        101.. => Err(format!("{} shares are too many: write 100 at most", mixes.len())),
+        _ => Ok(mixes),
     }
-    Ok(mixes)
 }
 
 /// Numbers of writers such as `0,1,4`: those of threads, and none at all.
@@ -158,6 +160,8 @@ mod tests {
             let error = shares(list).expect_err(list);
             assert!(error.contains("write") && !error.contains('\n'), "{list}: {error}");
         }
+        let many = |most: i32| (1..=most).map(|tenths| format!("{tenths}e-1")).collect::<Vec<_>>().join(",");
+        assert!(shares(&many(100)).is_ok() && shares(&many(101)).is_err());
     }
 
     #[test]

@@ -20,8 +20,10 @@ pub(crate) struct LockInfo {
     pub about: String,
     pub bytes: usize,
     pub counts_events: bool,
+    #[serde(default)]
     pub memory: Memory,
     /// Whether it was asked for by its name, or is one of those that are measured if none is named.
+    #[serde(default)]
     pub chosen: bool,
 }
 
@@ -44,7 +46,9 @@ pub(crate) struct Setting {
     pub uncontended_time_ms: u64,
     pub drain_ms: u64,
     pub seed: u64,
+    #[serde(default)]
     pub quick: bool,
+    #[serde(default)]
     pub sort: String,
 }
 
@@ -141,6 +145,7 @@ pub(crate) struct Cell {
     /// CPU seconds of all threads per million acquisitions; none if there were no acquisitions.
     pub cpu_s_per_million: Option<f64>,
     /// The same of each round, if there were acquisitions in all.
+    #[serde(default, deserialize_with = "lab_kit::stats::or_infinite_each")]
     pub cpu_rounds: Vec<f64>,
     pub voluntary_switches_per_s: Option<f64>,
     pub involuntary_switches_per_s: Option<f64>,
@@ -269,5 +274,33 @@ impl Cell {
         [("reads", &self.reads), ("writes", &self.writes)]
             .into_iter()
             .filter_map(|(name, side)| Some((name, side.as_ref()?)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bench::testing::full;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn reports_of_earlier_versions_are_read() {
+        let mut report = full();
+        let mut old = serde_json::to_value(&report).expect("it is JSON");
+        let mut delete = |within: &str, fields: &[&str]| {
+            let within = old.pointer_mut(within).and_then(Value::as_object_mut).expect("an object");
+            assert!(fields.iter().all(|&field| within.remove(field).is_some()), "{within:?}");
+        };
+        delete("/locks/0", &["memory", "chosen"]);
+        delete("/setting", &["quick", "sort"]);
+        delete("/cells/0", &["cpu_rounds"]);
+        old["cells"][0]["throughput"]["max"] = Value::Null;
+        old["cells"][1]["cpu_rounds"] = json!([null]);
+        (report.locks[0].memory, report.locks[0].chosen) = (Memory::default(), false);
+        (report.setting.quick, report.setting.sort) = (false, String::new());
+        report.cells[0].cpu_rounds.clear();
+        report.cells[0].throughput.as_mut().expect("measured").max = f64::INFINITY;
+        report.cells[1].cpu_rounds = vec![f64::INFINITY];
+        assert_eq!(serde_json::from_value::<Report>(old).expect("well formed"), report);
     }
 }

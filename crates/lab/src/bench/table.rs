@@ -71,12 +71,12 @@ impl<'a> Rows<'a> {
         rows
     }
 
-    /// What any lock of the section has.
+    /// What any lock of the section has. Throughput also where all failed: its table says so.
     pub(crate) fn quantities(&self) -> impl Iterator<Item = &'static Quantity> + use<'a> {
         let (report, load) = (self.report, self.load);
-        QUANTITIES
-            .iter()
-            .filter(move |quantity| report.section(load).any(|cell| quantity.value(cell).is_some()))
+        QUANTITIES.iter().filter(move |quantity| {
+            quantity.key == "throughput" || report.section(load).any(|cell| quantity.value(cell).is_some())
+        })
     }
 
     /// Those that collapsed, in one sentence.

@@ -43,12 +43,25 @@ fn locks_that_collapsed_are_one_line_and_have_no_row() {
     let text = render(&report);
     let empty = section(&text, "empty");
     assert!(
-        empty.contains("collapsed below a tenth of the best: a from 4 threads (stalled), b from 2 threads ("),
+        empty.contains(
+            "\ncollapsed below a tenth of the best: a from 4 threads (stalled), b from 2 threads ("
+        ),
         "{empty}"
     );
     let rows = |text: &str| text.lines().filter(|line| line.starts_with(" b ")).count();
     assert_eq!(rows(empty.split("== short ==").next().expect("a section")), 0, "{empty}");
     assert!(rows(section(&text, "short")) > 0, "another profile is another story");
+}
+
+#[test]
+fn a_section_in_which_every_cell_failed_has_its_rows() {
+    let mut report = full();
+    for cell in &mut report.cells {
+        let state = State::Failed { reason: "it died".into() };
+        *cell = Cell::of(&cell.lock, (&cell.profile, cell.mix, cell.threads), state, &[]);
+    }
+    let row = |line: &&str| line.starts_with(" a ") && line.contains("failed");
+    assert_eq!(section(&render(&report), "short").lines().filter(row).count(), 1);
 }
 
 #[test]
