@@ -83,6 +83,10 @@ pub fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String
 
 /// Puts `text` in place of what is in `file`.
 pub fn replace(file: &mut File, text: &[u8]) -> std::io::Result<()> {
+    if !file.metadata()?.is_file() {
+        // What a device or a pipe has got is not taken back.
+        return file.write_all(text);
+    }
     file.rewind()?;
     file.write_all(text)?;
     // What was there may have been longer.

@@ -1,14 +1,14 @@
 //! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole
-//! whenever there is more to say; as [`json`] and [`csv()`], and as pages ([`page`]) with plots ([`svg`]) and
-//! the tables of the terminal ([`grid`]).
+//! whenever there is more to say, or, if they are no regular files, written to once at the end; as [`json`]
+//! and [`csv()`], and as pages ([`page`]) with plots ([`svg`]) and the tables of the terminal ([`grid`]).
 pub mod grid;
 pub mod page;
 pub mod svg;
 
 use core::fmt::Write as _;
 use serde::Serialize;
-use std::fs::{self, OpenOptions};
-use std::io;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 /// The style sheet of every page.
@@ -34,7 +34,11 @@ pub type Writer<R> = fn(&R) -> String;
 /// One file to keep up to date.
 struct Target<R> {
     path: PathBuf,
+    /// Where symbolic links lead to.
+    file: PathBuf,
     writer: Writer<R>,
+    /// No regular file, and the text that it gets at the end.
+    stream: Option<(File, String)>,
     /// Made by us and not written yet: taken away again if nothing comes of the run.
     fresh: bool,
 }
@@ -154,24 +158,32 @@ impl<R> Exports<R> {
             if path.is_dir() {
                 return Err(format!("{} is a directory, not a file to write", path.display()));
             }
-            if !force && path.symlink_metadata().is_ok() {
+            if !force && !is_stream(path) && path.symlink_metadata().is_ok() {
                 return Err(format!("{} exists already; use --force to replace it", path.display()));
             }
         }
         let mut exports = Self { targets: Vec::new() };
         for (path, writer) in paths {
-            let fresh = !path.exists();
-            // Replacing goes through a neighbour and a rename, so it is the directory that must be writable.
-            let probe = OpenOptions::new().create(true).append(true).open(&path).and_then(|_| {
-                let neighbour = neighbour(&path);
+            let (is_stream, fresh) = (is_stream(&path), !path.exists());
+            let opened = OpenOptions::new().create(!is_stream).append(true).open(&path).and_then(|opened| {
+                if is_stream {
+                    return Ok((path.clone(), Some((opened, String::new()))));
+                }
+                // Replacing goes through a neighbour and a rename, so it is the directory that must be
+                // writable.
+                let file = path.canonicalize()?;
+                let neighbour = neighbour(&file);
                 fs::write(&neighbour, "")?;
-                fs::remove_file(neighbour)
+                fs::remove_file(neighbour)?;
+                Ok((file, None))
             });
-            if let Err(error) = probe {
-                exports.abandon();
-                return Err(message(&path, "cannot write", &error));
+            match opened {
+                Ok((file, stream)) => exports.targets.push(Target { path, file, writer, stream, fresh }),
+                Err(error) => {
+                    exports.abandon();
+                    return Err(message(&path, "cannot write", &error));
+                }
             }
-            exports.targets.push(Target { path, writer, fresh });
         }
         Ok(exports)
     }
@@ -179,9 +191,14 @@ impl<R> Exports<R> {
     /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
     pub fn write(&mut self, report: &R) -> Result<(), String> {
         for target in &mut self.targets {
-            let neighbour = neighbour(&target.path);
-            fs::write(&neighbour, (target.writer)(report))
-                .and_then(|()| fs::rename(&neighbour, &target.path))
+            let text = (target.writer)(report);
+            if let Some((_, last)) = &mut target.stream {
+                *last = text;
+                continue;
+            }
+            let neighbour = neighbour(&target.file);
+            fs::write(&neighbour, text)
+                .and_then(|()| fs::rename(&neighbour, &target.file))
                 .map_err(|error| message(&target.path, "cannot write", &error))?;
             target.fresh = false;
         }
@@ -190,16 +207,41 @@ impl<R> Exports<R> {
 
     /// Takes away the empty files of a run that came to nothing.
     pub fn abandon(&mut self) {
-        for target in self.targets.iter().filter(|target| target.fresh) {
-            let _ = fs::remove_file(&target.path);
+        self.abandon_those(|_| true);
+    }
+
+    /// The same for some; the others are still written.
+    pub fn abandon_those(&mut self, named: impl Fn(&Path) -> bool) {
+        for target in self.targets.extract_if(.., |target| named(&target.path)) {
+            if target.fresh {
+                let _ = fs::remove_file(&target.file);
+            }
         }
-        self.targets.clear();
     }
 
     /// The files, for the last line on the terminal.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
         self.targets.iter().map(|target| target.path.as_path())
     }
+}
+
+impl<R> Drop for Exports<R> {
+    /// What has been written to a stream cannot be replaced, so it gets only the last state.
+    fn drop(&mut self) {
+        for target in &mut self.targets {
+            if let Some((file, text)) = &mut target.stream
+                && let Err(error) = file.write_all(text.as_bytes())
+            {
+                eprintln!("stanchion: {}", message(&target.path, "cannot write", &error));
+            }
+        }
+    }
+}
+
+/// Whether a path is written to as it is: a device, a pipe, or a file that is open already.
+fn is_stream(path: &Path) -> bool {
+    ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open))
+        || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
 fn neighbour(path: &Path) -> PathBuf {
@@ -259,6 +301,34 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         open(&wanted(dir.path(), false)).expect("writable").abandon();
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
+    }
+
+    #[test]
+    fn devices_pipes_and_links_are_written_to_and_stay_what_they_are() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let [null, pipe, link, file] = ["null", "pipe", "link", "file"].map(|name| dir.path().join(name));
+        std::os::unix::fs::symlink("/dev/null", &null).expect("linked");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        fs::write(&file, "old").expect("written");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status().expect("mkfifo");
+        assert!(made.success());
+        let reader = std::thread::spawn({
+            let pipe = pipe.clone();
+            move || fs::read_to_string(pipe).expect("readable")
+        });
+        let streams = Wanted { json: Some(&null), csv: Some(&pipe), html: None, dir: None, force: false };
+        let mut exports = open(&streams).expect("nothing is lost");
+        for seed in [1, 2] {
+            exports.write(&seed).expect("kept");
+        }
+        drop(exports);
+        assert_eq!(reader.join().expect("read"), "csv, seed 2");
+        let forced = Wanted { json: Some(&null), csv: Some(&link), force: true, ..streams };
+        open(&forced).expect("writable").write(&3).expect("written");
+        assert_eq!(fs::read_to_string(&file).expect("readable"), "csv, seed 3");
+        assert!(null.is_symlink() && link.is_symlink() && !null.metadata().expect("there").is_file());
+        assert!(open(&Wanted { force: false, ..forced }).is_err(), "the file would be lost");
+        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 4);
     }
 
     #[test]
