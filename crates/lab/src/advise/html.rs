@@ -25,6 +25,9 @@ pub(super) fn page(report: &Report) -> String {
         let _ = writeln!(page, "<div class=\"plot\">{}</div>", plot(machine, &cells));
     }
     page.push_str("</div>\n");
+    if !report.timelines.is_empty() {
+        page.push_str("<h2>What threads do, today and as advised</h2>\n");
+    }
     for picture in &report.timelines {
         let picture = embedded(picture);
         let _ =

@@ -107,10 +107,10 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         program: args.program.clone(),
         ..program::Args::default()
     };
-    let mut places = program::record(&how)?;
+    let places = program::record(&how)?;
     let (recorded, mut recording) = load::load(&path).map_err(|why| format!("the recording {why}"))?;
     for lock in &mut recording.locks {
-        lock.places = places.remove(&(recording.pid, lock.address.clone())).unwrap_or_default();
+        lock.places = places.get(&(recording.pid, lock.address.clone())).cloned().unwrap_or_default();
     }
     Ok((recorded, recording))
 }

@@ -11,6 +11,10 @@ use lab_kit::export::{Formats, page};
 /// How each file is written.
 pub(crate) const FORMATS: Formats<Report> = Formats { stem: "guest", json: lab_kit::export::json, csv, html };
 
+/// Headings of the first table that its notes leave out.
+const LEGEND: &str = "; elapsed: from the start of the work to its end; M/s: million acquisitions a second; \
+                      halts: how often vCPUs halted; kicks: interrupts that were to wake a vCPU";
+
 /// Where it comes from, and what else a reader must know to judge the figures.
 fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let setting = &report.setting;
@@ -78,10 +82,10 @@ fn html(report: &Report) -> String {
     let failed = report.failures();
     let failed = failed.map(|(run, reason)| format!("{}, run {}: {reason}", run.lock, run.round + 1));
     page::doubts(&mut body, report.warnings.iter().cloned().chain(failed));
-    for (title, table, notes) in tables(report) {
+    for ((title, table, notes), more) in tables(report).into_iter().zip([LEGEND, ""]) {
         let _ = write!(body, "<h2>{title}</h2>");
         page::table(&mut body, &table);
-        let _ = writeln!(body, "<p class=\"sub\">{}</p>", escape(&notes));
+        let _ = writeln!(body, "<p class=\"sub\">{}</p>", escape(&(notes + more)));
     }
     let mut tests = report.runs.iter().flat_map(|run| &run.told.tests).peekable();
     if tests.peek().is_some() {
@@ -144,6 +148,7 @@ mod tests {
         for word in ["http://", "https://", "<script", "src="] {
             assert!(!page.contains(word), "{word}");
         }
+        assert!(page.contains("halts: how often"), "{page}");
         assert!(page.contains("&gt;30") && page.contains("FAILED"), "unfinished and failed runs are told");
         assert!(page.contains("class=\"broken\">FAILED</td>"), "{page}");
         assert!(page.contains("<td>a</td><td>FAILED: why</td>"), "{page}");

@@ -157,6 +157,9 @@ fn failures(text: &mut String, report: &Report) {
 pub(crate) fn in_short(run: &Run) -> String {
     match (run.reason(), &run.told.work) {
         (Some(reason), _) => format!("FAILED: {reason}"),
+        (_, Some(work)) if run.state == State::Unfinished => {
+            format!("unfinished after {}", format_ns(work.elapsed_ns as f64))
+        }
         _ if !run.told.tests.is_empty() => format!("{} tests", run.told.tests.len()),
         (_, Some(work)) => {
             format!("{}, {} acquisitions", format_ns(work.elapsed_ns as f64), count(work.operations as f64))
@@ -202,6 +205,13 @@ mod tests {
         assert!(cell(&report, lock, column, true).starts_with(">140 ±21%"), "the killed one did not finish");
         let text = render(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+    }
+
+    #[test]
+    fn progress_tells_what_was_given_up() {
+        let told = |state| in_short(&testing::run("byte", state, 30));
+        assert!(told(State::Unfinished).starts_with("unfinished after 30"), "{}", told(State::Unfinished));
+        assert!(told(State::Finished).ends_with("acquisitions"), "{}", told(State::Finished));
     }
 
     #[test]

@@ -285,11 +285,11 @@ impl Args {
             std::env::current_exe().ok().as_deref(),
         )?);
         // Tried with files that nobody keeps.
-        let dir =
-            tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
+        let dir = ready.is_asked.then(tempfile::tempdir).transpose();
+        let dir = dir.map_err(|error| format!("no temporary directory can be made: {error}"))?;
         let mut words = self.set.clone();
         for (key, wanted) in [("stats", self.stats), ("record", self.record.is_some())] {
-            if wanted {
+            if let Some(dir) = dir.as_ref().filter(|_| wanted) {
                 words.push(word_of(key, &dir.path().join(key))?);
             }
         }
@@ -297,7 +297,7 @@ impl Args {
             library::probe(&ready.environment(lock, &words))
                 .map_err(|error| format!("--lock {lock}: {error}"))?;
         }
-        ready.cost = Costs::measured(&dir.path().join("record"));
+        ready.cost = dir.as_ref().and_then(|dir| Costs::measured(&dir.path().join("record")));
         if !self.quiet {
             ready.warning = imports::warning(&ready.target.program);
         }

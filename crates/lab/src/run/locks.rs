@@ -28,12 +28,16 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     if is_counted && [LIBC, LIBC_THROUGH].contains(&lock) {
         return Err(format!("{name}: only our locks are counted at"));
     }
-    if lock == LIBC_THROUGH { Ok(()) } else { check_word(lock) }
+    check_among(&[LIBC, LIBC_THROUGH], lock)
 }
 
 /// Makes sure of a name that the library is to read; the error is one line.
 pub(crate) fn check_word(name: &str) -> Result<(), String> {
-    let known = [taken_names(), vec![LIBC]].concat();
+    check_among(&[LIBC], name)
+}
+
+fn check_among(libcs: &[&'static str], name: &str) -> Result<(), String> {
+    let known = [&taken_names(), libcs].concat();
     if known.contains(&name) { Ok(()) } else { Err(unknown("lock", name, known)) }
 }
 
@@ -65,6 +69,10 @@ mod tests {
         assert_eq!(check("cna+stats"), Ok(()));
         assert!(check("libc+stats").is_err() && check("nobody+stats").is_err());
         assert!(check("pvqspin").expect_err("unknown").contains("nearest are pv-qspin"));
+        assert!(check("libc-trough").expect_err("unknown").contains("nearest are libc-through"));
+        assert!(
+            !check_word("libc-through").expect_err("not a word of the library").contains("are libc-through")
+        );
         assert!(list().lines().all(|line| line.len() <= 100), "{}", list());
     }
 }

@@ -30,7 +30,7 @@ impl Program {
     /// The program that a shell would run by this name; the error is one line that says why it will not do.
     pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<Self, String> {
         let file = look_up(name, path)?;
-        let (binary, loader) = binary_of(&file, path)?;
+        let (binary, loader) = binary_of(&file, path, SCRIPTS)?;
         Ok(Self { path: file, binary, loader })
     }
 }
@@ -80,27 +80,27 @@ fn executable(file: &Path) -> Result<(), Errno> {
 }
 
 /// The ELF file that executing `file` comes down to, and its loader.
-fn binary_of(file: &Path, path: Option<&OsStr>) -> Result<(PathBuf, PathBuf), String> {
-    let (mut file, mut shown) = (file.to_owned(), file.display().to_string());
-    for _ in 0..=SCRIPTS {
-        let line = first_line(&file).map_err(|error| format!("{shown}: {error}"))?;
-        let Some((interpreter, argument)) = line else {
-            let loader = loader_of(&file).map_err(|reason| format!("{shown}: {reason}"))?;
-            return Ok((file, loader));
-        };
-        file = PathBuf::from(interpreter);
-        shown = format!("{shown}: its interpreter {}", file.display());
-        executable(&file).map_err(|error| format!("{shown}: {error}"))?;
-        // `#!/usr/bin/env NAME` looks the interpreter up. What else env can do is left to env.
-        if file.file_name() == Some(OsStr::new("env"))
-            && let Some(name) = argument.as_deref().and_then(meant_by_env)
-            && let Ok(meant) = look_up(&name, path)
-        {
-            shown = format!("{shown}: {}", meant.display());
-            file = meant;
-        }
+fn binary_of(file: &Path, path: Option<&OsStr>, scripts: usize) -> Result<(PathBuf, PathBuf), String> {
+    let shown = file.display();
+    let Some((interpreter, argument)) = first_line(file).map_err(|error| format!("{shown}: {error}"))? else {
+        let loader = loader_of(file).map_err(|reason| format!("{shown}: {reason}"))?;
+        return Ok((file.to_owned(), loader));
+    };
+    if scripts == 0 {
+        return Err(format!("{shown}: too many scripts that interpret each other"));
     }
-    Err(format!("{shown}: too many scripts that interpret each other"))
+    let interpreter = PathBuf::from(interpreter);
+    let through = |error: &str| format!("{shown}: its interpreter {error}");
+    executable(&interpreter).map_err(|error| through(&format!("{}: {error}", interpreter.display())))?;
+    let found = binary_of(&interpreter, path, scripts - 1).map_err(|error| through(&error))?;
+    // `#!/usr/bin/env NAME` looks the interpreter up. What else env can do is left to env.
+    if interpreter.file_name() == Some(OsStr::new("env"))
+        && let Some(name) = argument.as_deref().and_then(meant_by_env)
+        && let Ok(file) = look_up(&name, path)
+    {
+        return binary_of(&file, path, scripts - 1).map_err(|error| through(&error));
+    }
+    Ok(found)
 }
 
 /// The interpreter and its argument in the first line of a script; none if the file is no script.

@@ -126,6 +126,10 @@ fn what_env_looks_up_is_looked_at_too() {
         let error = Program::find(script.as_os_str(), Some(path)).expect_err("refused");
         assert!(error.contains("32-bit"), "{error}");
     }
+    let env = file(dir.path(), "env", &header32(3), 0o755);
+    let script = file(dir.path(), "script", format!("#!{} sh", env.display()).as_bytes(), 0o755);
+    let error = Program::find(script.as_os_str(), None).expect_err("refused");
+    assert!(error.contains("env: ") && error.contains("32-bit"), "{error}");
     let script = file(dir.path(), "script", b"#!/usr/bin/env nobody", 0o755);
     assert!(Program::find(script.as_os_str(), Some(path)).is_ok(), "env will say it");
 }

@@ -14,6 +14,7 @@ use lab_kit::units::round_ns;
 use stanchion_cells::cell::{Cell, SceneInfo};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Recording;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -86,6 +87,7 @@ fn simulate(
             recording: nothing(),
         },
         exports,
+        pictures: [args.trace.as_deref(), args.timeline.as_deref()],
         progress: Progress::new(cost, args.quiet),
         vcpus_done: 0,
         places: Vec::new(),
@@ -118,6 +120,8 @@ struct Driver<'a> {
     recorded: &'a Mutex<Recording>,
     report: Report,
     exports: Exports<Report>,
+    /// Files that a run without a recording leaves as they are.
+    pictures: [Option<&'a Path>; 2],
     progress: Progress,
     vcpus_done: u64,
     /// The place among the tasks of each cell of the report.
@@ -153,6 +157,9 @@ impl Observer for Driver<'_> {
 
 impl Driver<'_> {
     fn write(&mut self) {
+        if self.report.recording.contexts == 0 {
+            self.exports.abandon_those(|path| self.pictures.contains(&Some(path)));
+        }
         let seconds = self.start.elapsed().as_secs_f64();
         self.report.effort.seconds = seconds;
         self.report.effort.memory_events_per_second = self.report.memory_events() as f64 / seconds.max(1e-9);
@@ -195,4 +202,36 @@ fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
         eprintln!("stanchion: interrupted; what was finished is above{kept}");
     }
     code
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sim::testing;
+    use lab_kit::export::Writer;
+    use std::fs;
+
+    #[test]
+    fn a_run_without_a_recording_leaves_earlier_pictures() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let [table, picture] = ["table", "picture"].map(|name| dir.path().join(name));
+        fs::write(&picture, "old").expect("written");
+        let files = [&table, &picture].map(|path| (path.clone(), (|_| "new".to_owned()) as Writer<Report>));
+        let recorded = Mutex::new(nothing());
+        let mut driver = Driver {
+            recorded: &recorded,
+            report: testing::report(&["byte"], &[1]),
+            exports: Exports::open_files(files.into(), true).expect("writable"),
+            pictures: [None, Some(&picture)],
+            progress: Progress::new(1, true),
+            vcpus_done: 0,
+            places: Vec::new(),
+            start: Instant::now(),
+            error: None,
+        };
+        driver.write();
+        let text = |path| fs::read_to_string(path).expect("readable");
+        assert_eq!((text(&table), text(&picture)), ("new".to_owned(), "old".to_owned()));
+        assert!(driver.exports.paths().eq([&table]), "what is not written is not told");
+    }
 }

@@ -12,6 +12,7 @@ fn a_program_is_its_own_but_for_the_library_in_front() {
     let mut child = preload
         .run(&["--quiet", "--lock", "unfair-q", "--set", "spin=5", "--", "sh", "-c", script])
         .env("STANCHION", "nopv,lock=byte,spin=9")
+        .env("TMPDIR", "/no/such/directory")
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -106,7 +106,8 @@ fn times(bytes: &Bytes, at: usize) -> (Times, f64) {
         p99_ns: quantile(0.99),
         max_ns: (number > 0).then_some(most),
     };
-    (times, bytes.u64(at + offset_of!(T, sum)) as f64 / number.max(1) as f64)
+    let sum = if number == 0 { 0 } else { bytes.u64(at + offset_of!(T, sum)) };
+    (times, sum as f64 / number.max(1) as f64)
 }
 
 /// The time below which this share lies, to a quarter of a power of two at worst; none if nothing was timed.

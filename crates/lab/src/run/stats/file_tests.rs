@@ -68,8 +68,9 @@ fn other_files_are_refused() {
 fn nothing_that_a_program_writes_is_trusted() {
     let good = example();
     let mut chance = fastrand::Rng::with_seed(6);
-    for _ in 0..200 {
+    for turn in 0..200 {
         let mut bad = good.clone();
+        put(&mut bad, AT_RECORDS + 9 * RECORD + 128, turn % 2, 8);
         for _ in 0..40 {
             let place = match chance.u8(..3) {
                 0 => 28..8192,
@@ -81,9 +82,27 @@ fn nothing_that_a_program_writes_is_trusted() {
         let read = Snapshot::read(&bad).expect("head and length are right");
         for lock in &read.locks {
             assert!(lock.process < read.processes.len());
+            assert!(lock.wait.timed > 0 || lock.waited_ns == 0.0, "nothing was timed");
             for times in [&lock.wait, &lock.hold] {
                 assert!(times.p99_ns.is_none_or(|time| time >= 0.0));
             }
         }
     }
+}
+
+#[test]
+fn a_lock_is_named_after_the_side_that_waited_most() {
+    let mut bytes = example();
+    let record = AT_RECORDS + 9 * RECORD;
+    // Others at the same address, before and behind it, that waited less and of whose use nothing is known.
+    for other in [3, 12].map(|number| AT_RECORDS + number * RECORD) {
+        bytes.copy_within(record..record + RECORD, other);
+        put(&mut bytes, other + 12, 1, 4);
+        put(&mut bytes, other + 72, 4, 8);
+    }
+    let stats = crate::run::stats::Stats::prepare(10, None, false).expect("a temporary file");
+    std::fs::write(stats.path(), bytes).expect("written");
+    let places = stats.places();
+    assert_eq!(places.len(), 1);
+    assert!(!places[&(77, "0xabc".to_owned())].is_empty(), "{places:?}");
 }

@@ -53,11 +53,12 @@ impl Stats {
         Ok(snapshot)
     }
 
-    /// Where each lock was first taken, by process and address.
+    /// Where each lock was first taken, by process and address; of several sides, the one that waited most.
     pub(crate) fn places(&self) -> Places {
         let Ok(Snapshot { processes, locks, .. }) = self.snapshot() else { return Places::default() };
         let place = |lock: file::Lock| ((processes[lock.process].pid, lock.address), lock.first_taken);
-        locks.into_iter().map(place).collect()
+        // The last one of an address is kept.
+        locks.into_iter().rev().map(place).collect()
     }
 
     /// Tells on standard error how things stand; none, and a line that says why, if nobody knows.
