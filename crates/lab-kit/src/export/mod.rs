@@ -9,6 +9,7 @@ use core::fmt::Write as _;
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 
 /// The style sheet of every page.
@@ -152,7 +153,8 @@ impl<R> Exports<R> {
     pub fn open_files(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
         // All are looked at before any is created, so that a refusal leaves nothing behind.
         for (index, (path, _)) in paths.iter().enumerate() {
-            if paths[..index].iter().any(|(other, _)| other == path) {
+            let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+            if paths[..index].iter().any(|(other, _)| file(other) == file(path)) {
                 return Err(format!("{} is named twice as output", path.display()));
             }
             if path.is_dir() {
@@ -241,7 +243,8 @@ impl<R> Drop for Exports<R> {
 /// Whether a path is written to as it is: a device, a pipe, or a file that is open already.
 fn is_stream(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open))
-        || fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+        || fs::metadata(path)
+            .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_fifo())
 }
 
 fn neighbour(path: &Path) -> PathBuf {
@@ -337,6 +340,12 @@ mod tests {
         let file = dir.path().join("x");
         let twice = Wanted { json: Some(&file), csv: Some(&file), html: None, dir: None, force: true };
         assert!(open(&twice).err().is_some_and(|error| error.contains("twice")));
+        fs::write(&file, "").expect("written");
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&file, &link).expect("linked");
+        assert!(
+            open(&Wanted { csv: Some(&link), ..twice }).err().is_some_and(|error| error.contains("twice"))
+        );
         let directory = Wanted { json: Some(dir.path()), csv: None, html: None, dir: None, force: true };
         assert!(open(&directory).err().is_some_and(|error| error.contains("is a directory")));
     }
