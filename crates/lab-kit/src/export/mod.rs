@@ -49,16 +49,7 @@ pub struct Exports<R> {
     targets: Vec<Target<R>>,
 }
 
-/// Where results should go, as typed.
-pub struct Wanted<'a> {
-    pub json: Option<&'a Path>,
-    pub csv: Option<&'a Path>,
-    pub html: Option<&'a Path>,
-    pub dir: Option<&'a Path>,
-    pub force: bool,
-}
-
-/// The same, as flags of a command.
+/// Where results should go: flags of a command.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Files {
     /// Write the whole result as JSON
@@ -83,16 +74,28 @@ pub struct Files {
 }
 
 impl Files {
-    /// Makes sure that every file can be written, and creates it.
+    /// Makes sure that every file can be written, and creates it. The error names the file.
     pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
-        let wanted = Wanted {
-            json: self.json.as_deref(),
-            csv: self.csv.as_deref(),
-            html: self.html.as_deref(),
-            dir: self.out.as_deref(),
-            force: self.force,
-        };
-        Exports::open(&wanted, formats)
+        Exports::open(self.named(formats)?, self.force)
+    }
+
+    /// The files that were asked for, none of them looked at; the directory is made.
+    pub fn named<R>(&self, formats: &Formats<R>) -> Result<Vec<(PathBuf, Writer<R>)>, String> {
+        let forms = [
+            ("json", &self.json, Some(formats.json)),
+            ("csv", &self.csv, Some(formats.csv)),
+            ("html", &self.html, formats.html),
+        ];
+        if let Some(dir) = &self.out {
+            fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
+        }
+        let mut files = Vec::new();
+        for (ending, named, writer) in forms {
+            let Some(writer) = writer else { continue };
+            let in_dir = self.out.as_ref().map(|dir| dir.join(format!("{}.{ending}", formats.stem)));
+            files.extend(in_dir.into_iter().chain(named.clone()).map(|path| (path, writer)));
+        }
+        Ok(files)
     }
 }
 
@@ -128,29 +131,13 @@ pub struct Formats<R> {
     pub stem: &'static str,
     pub json: Writer<R>,
     pub csv: Writer<R>,
-    pub html: Writer<R>,
+    /// None for results that have no page.
+    pub html: Option<Writer<R>>,
 }
 
 impl<R> Exports<R> {
     /// Makes sure that every file can be written, and creates it. The error names the file.
-    pub fn open(wanted: &Wanted, formats: &Formats<R>) -> Result<Self, String> {
-        let single = [
-            ("json", wanted.json, formats.json),
-            ("csv", wanted.csv, formats.csv),
-            ("html", wanted.html, formats.html),
-        ];
-        let mut paths: Vec<(PathBuf, Writer<R>)> = Vec::new();
-        if let Some(dir) = wanted.dir {
-            fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
-            let file = |ending: &str| dir.join(format!("{}.{ending}", formats.stem));
-            paths.extend(single.map(|(ending, _, writer)| (file(ending), writer)));
-        }
-        paths.extend(single.into_iter().filter_map(|(_, path, writer)| Some((path?.to_owned(), writer))));
-        Self::open_files(paths, wanted.force)
-    }
-
-    /// The same for single files, each with its own writer.
-    pub fn open_files(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
+    pub fn open(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
         // All are looked at before any is created, so that a refusal leaves nothing behind.
         for (index, (path, _)) in paths.iter().enumerate() {
             let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
@@ -265,15 +252,19 @@ mod tests {
         stem: "result",
         json: |seed| format!("json, seed {seed}"),
         csv: |seed| format!("csv, seed {seed}"),
-        html: |seed| format!("html, seed {seed}"),
+        html: Some(|seed| format!("html, seed {seed}")),
     };
 
-    fn open(wanted: &Wanted) -> Result<Exports<u32>, String> {
-        Exports::open(wanted, &FORMATS)
+    fn open(wanted: &Files) -> Result<Exports<u32>, String> {
+        wanted.open(&FORMATS)
     }
 
-    fn wanted(dir: &Path, force: bool) -> Wanted<'_> {
-        Wanted { json: None, csv: None, html: None, dir: Some(dir), force }
+    fn wanted(dir: &Path, force: bool) -> Files {
+        Files { out: Some(dir.to_owned()), force, ..Files::default() }
+    }
+
+    fn named(json: &Path, csv: Option<&Path>, force: bool) -> Files {
+        Files { json: Some(json.to_owned()), csv: csv.map(Path::to_owned), force, ..Files::default() }
     }
 
     #[test]
@@ -319,18 +310,16 @@ mod tests {
             let pipe = pipe.clone();
             move || fs::read_to_string(pipe).expect("readable")
         });
-        let streams = Wanted { json: Some(&null), csv: Some(&pipe), html: None, dir: None, force: false };
-        let mut exports = open(&streams).expect("nothing is lost");
+        let mut exports = open(&named(&null, Some(&pipe), false)).expect("nothing is lost");
         for seed in [1, 2] {
             exports.write(&seed).expect("kept");
         }
         drop(exports);
         assert_eq!(reader.join().expect("read"), "csv, seed 2");
-        let forced = Wanted { json: Some(&null), csv: Some(&link), force: true, ..streams };
-        open(&forced).expect("writable").write(&3).expect("written");
+        open(&named(&null, Some(&link), true)).expect("writable").write(&3).expect("written");
         assert_eq!(fs::read_to_string(&file).expect("readable"), "csv, seed 3");
         assert!(null.is_symlink() && link.is_symlink() && !null.metadata().expect("there").is_file());
-        assert!(open(&Wanted { force: false, ..forced }).is_err(), "the file would be lost");
+        assert!(open(&named(&null, Some(&link), false)).is_err(), "the file would be lost");
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 4);
     }
 
@@ -338,15 +327,12 @@ mod tests {
     fn the_same_file_twice_and_a_directory_are_refused() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("x");
-        let twice = Wanted { json: Some(&file), csv: Some(&file), html: None, dir: None, force: true };
-        assert!(open(&twice).err().is_some_and(|error| error.contains("twice")));
+        let refusal = |files| open(&files).err().expect("refused");
+        assert!(refusal(named(&file, Some(&file), true)).contains("twice"));
         fs::write(&file, "").expect("written");
         let link = dir.path().join("link");
         std::os::unix::fs::symlink(&file, &link).expect("linked");
-        assert!(
-            open(&Wanted { csv: Some(&link), ..twice }).err().is_some_and(|error| error.contains("twice"))
-        );
-        let directory = Wanted { json: Some(dir.path()), csv: None, html: None, dir: None, force: true };
-        assert!(open(&directory).err().is_some_and(|error| error.contains("is a directory")));
+        assert!(refusal(named(&file, Some(&link), true)).contains("twice"));
+        assert!(refusal(named(dir.path(), None, true)).contains("is a directory"));
     }
 }

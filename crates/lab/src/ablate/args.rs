@@ -1,5 +1,6 @@
 //! What may be typed after `stanchion ablate`, and what that is to benchmark and simulator.
 use crate::{bench, sim};
+use lab_kit::export::Files;
 
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
@@ -54,9 +55,7 @@ impl Args {
             time,
             repeat: rounds,
             seed,
-            json,
-            csv,
-            force,
+            files: Files { json, csv, force, ..Files::default() },
             quiet,
             ..sim::Args::default()
         }

@@ -18,7 +18,7 @@ mod usl;
 use crate::run as program;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
-use lab_kit::export::{Exports, Formats, Wanted};
+use lab_kit::export::{Files, Formats};
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use load::Recording;
@@ -32,7 +32,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 const FORMATS: Formats<Report> =
-    Formats { stem: "advice", json: program::json, csv: answer::csv, html: html::page };
+    Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(html::page) };
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     interrupt::install();
@@ -50,14 +50,14 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
     let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
     // Machines are refused before a program is started; how many workers there were is known only after.
     place::resolve(args, 1)?;
-    let wanted = Wanted {
-        json: args.json.as_deref(),
-        csv: args.csv.as_deref(),
-        html: args.html.as_deref(),
-        dir: None,
+    let files = Files {
+        json: args.json.clone(),
+        csv: args.csv.clone(),
+        html: args.html.clone(),
+        out: None,
         force: args.force,
     };
-    let mut exports = Exports::open(&wanted, &FORMATS)?;
+    let mut exports = files.open(&FORMATS)?;
     let loaded = read(args).and_then(|(recorded, recording)| {
         let places = place::resolve(args, recording.at_once)?;
         Ok((recorded, recording, places))

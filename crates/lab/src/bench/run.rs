@@ -15,7 +15,7 @@ use super::warnings::{self, Beforehand, Warning};
 use super::{calibrate, clock, table, verdict};
 use core::fmt::Write as _;
 use core::time::Duration;
-use lab_kit::export::{Exports, Wanted};
+use lab_kit::export::{Exports, Files};
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
@@ -70,15 +70,14 @@ fn prepare(
         None => machine::available_cpus(),
     };
     let config = Config::resolve(args, rw, cpus)?;
-    let wanted = Wanted {
-        json: args.measure.json.as_deref(),
-        csv: args.measure.csv.as_deref(),
-        html: args.html.as_deref(),
-        dir: args.out.as_deref(),
+    let files = Files {
+        json: args.measure.json.clone(),
+        csv: args.measure.csv.clone(),
+        html: args.html.clone(),
+        out: args.out.clone(),
         force: args.measure.force,
     };
-    let exports = Exports::open(&wanted, &formats(stem))?;
-    Ok((config, exports))
+    Ok((config, files.open(&formats(stem))?))
 }
 
 /// Calibrates on one CPU, on a thread of its own so that the rest of the run stays free to move.

@@ -9,7 +9,8 @@ use lab_kit::export::svg::escape;
 use lab_kit::export::{Formats, page};
 
 /// How each file is written.
-pub(crate) const FORMATS: Formats<Report> = Formats { stem: "guest", json: lab_kit::export::json, csv, html };
+pub(crate) const FORMATS: Formats<Report> =
+    Formats { stem: "guest", json: lab_kit::export::json, csv, html: Some(html) };
 
 /// Headings of the first table that its notes leave out.
 const LEGEND: &str = "; elapsed: from the start of the work to its end; M/s: million acquisitions a second; \

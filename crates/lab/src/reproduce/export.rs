@@ -1,7 +1,7 @@
 //! Every cell as JSON and as CSV.
 use super::args::ReproduceArgs;
-use crate::sim::{Form, files, table_of};
-use lab_kit::export::Exports;
+use crate::sim::table_of;
+use lab_kit::export::{Exports, Files, Formats};
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use serde_json::{Map, Value as Json};
@@ -30,8 +30,14 @@ struct Whole {
 
 /// Refuses what cannot be written, before anything is run.
 pub(super) fn open(args: &ReproduceArgs) -> Result<Exports<Results>, String> {
-    let forms: [Form<Results>; 2] = [("json", &args.json, json), ("csv", &args.csv, csv)];
-    Exports::open_files(files(args.out.as_deref(), "reproduce", forms)?, args.force)
+    let files = Files {
+        json: args.json.clone(),
+        csv: args.csv.clone(),
+        html: None,
+        out: args.out.clone(),
+        force: args.force,
+    };
+    files.open(&Formats { stem: "reproduce", json, csv, html: None })
 }
 
 fn rows(results: &Results) -> impl Iterator<Item = Published<'_>> {
@@ -60,7 +66,7 @@ fn json(results: &Results) -> String {
         seeds: results.seeds,
         cells: rows(results).map(object).collect(),
     };
-    serde_json::to_string_pretty(&whole).expect("it has only string keys") + "\n"
+    lab_kit::export::json(&whole)
 }
 
 #[cfg(test)]

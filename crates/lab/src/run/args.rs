@@ -212,7 +212,7 @@ impl Args {
         let ready = self.ready(&chosen)?;
         let files = [(&self.json, compare::JSON), (&self.csv, compare::CSV)];
         let files = files.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer)));
-        let exports = Exports::open_files(files.collect(), self.force)?;
+        let exports = Exports::open(files.collect(), self.force)?;
         let words = self.set.clone();
         let environments = chosen.iter().map(|lock| ready.environment(lock, &words)).collect();
         let Ready { target, library, warning, .. } = ready;

@@ -26,7 +26,6 @@ use lab_kit::output::{REFUSED, print};
 pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 use program::Program;
-use serde::Serialize;
 use stats::Places;
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -45,11 +44,6 @@ pub(crate) fn record(args: &Args) -> Result<Places, String> {
     let stats = single.stats.take();
     single::run(&single);
     Ok(stats.map(|stats| stats.places()).unwrap_or_default())
-}
-
-/// A result for programs.
-pub(crate) fn json(result: &impl Serialize) -> String {
-    serde_json::to_string_pretty(result).expect("a result has only string keys") + "\n"
 }
 
 /// Runs the command.

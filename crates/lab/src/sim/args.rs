@@ -1,9 +1,9 @@
 //! What may be typed after `stanchion sim`. No meaning is given to it here; see `config.rs`.
+use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct Args {
@@ -67,21 +67,9 @@ pub(crate) struct Args {
     #[arg(long)]
     pub list: bool,
 
-    /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Write one row per cell as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Write a self-contained page with plots
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-
-    /// Write sim.json, sim.csv and sim.html into a directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
+    // As sim.json, sim.csv and sim.html in a directory.
+    #[command(flatten)]
+    pub files: Files,
 
     /// Write what happened for ui.perfetto.dev: CPUs, vCPUs, handovers, kicks. Takes one cell and one seed
     #[arg(long, value_name = "FILE")]
@@ -98,10 +86,6 @@ pub(crate) struct Args {
     /// Where that part begins, counted from the end of the warm-up [default: 0s]
     #[arg(long, value_name = "TIME")]
     pub trace_from: Option<String>,
-
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
 
     /// No progress on standard error
     #[arg(long, short)]

@@ -19,7 +19,7 @@ pub(crate) mod timeline;
 mod trace;
 
 pub(crate) use args::Args;
-pub(crate) use export::{Form, files, table_of};
+pub(crate) use export::table_of;
 pub(crate) use run::{run, run_showing};
 
 /// The contract of the exit codes, as `--help` tells it.

@@ -221,7 +221,7 @@ mod tests {
         let mut driver = Driver {
             recorded: &recorded,
             report: testing::report(&["byte"], &[1]),
-            exports: Exports::open_files(files.into(), true).expect("writable"),
+            exports: Exports::open(files.into(), true).expect("writable"),
             pictures: [None, Some(&picture)],
             progress: Progress::new(1, true),
             vcpus_done: 0,

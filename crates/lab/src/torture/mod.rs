@@ -3,8 +3,8 @@
 //! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]),
 //! moves and pauses them, and watches for stalls ([`watchdog`]). What all of them do around a section is in
-//! [`context`], what is checked inside in [`test_lock`], what is asked of a lock in [`lock`], what is
-//! tortured in [`registry`], what is broken on purpose in [`busted`].
+//! [`context`], what is checked inside in [`test_lock`]. [`lock`] says what is asked of a lock, [`registry`]
+//! which are tortured, and [`busted`] has those that are broken on purpose.
 mod arena;
 mod args;
 mod busted;

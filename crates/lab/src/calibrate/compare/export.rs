@@ -21,7 +21,7 @@ pub(super) struct Whole<'a> {
 impl Whole<'_> {
     /// As JSON.
     pub(super) fn json(&self) -> String {
-        serde_json::to_string_pretty(self).expect("a comparison has only string keys") + "\n"
+        lab_kit::export::json(self)
     }
 
     /// As CSV, one row for each lock of each cell.

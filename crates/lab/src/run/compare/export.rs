@@ -51,7 +51,7 @@ fn four_figures(value: f64) -> String {
 }
 
 /// The whole report.
-pub(crate) const JSON: export::Writer<Report> = crate::run::json;
+pub(crate) const JSON: export::Writer<Report> = export::json;
 /// One row for each run, where it comes from in `#` lines above.
 pub(crate) const CSV: export::Writer<Report> = csv;
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::run::compare::report::Run;
     use crate::run::compare::testing::{figures, report};
-    use crate::run::json;
+    use export::json;
 
     fn filled() -> Report {
         let mut report = report(&["libc", "qspin"]);

@@ -1,7 +1,7 @@
 //! `stanchion run --compare`: one program under several locks, again and again in turn.
 //!
-//! [`Setting`] is what was asked for and in which order the runs go, [`metric`] what is compared,
-//! [`executor`] one run and what it printed, [`report`] what came of all and how sure that is, and [`export`]
+//! [`Setting`] is what was asked for and in which order the runs go. [`metric`] is what is compared,
+//! [`executor`] one run and what it printed. [`report`] is what came of all and how sure that is, [`export`]
 //! how that is told. [`drive`] is the whole from arguments to exit code.
 mod drive;
 mod executor;

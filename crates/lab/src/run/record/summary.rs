@@ -108,7 +108,7 @@ impl Summary {
         };
         let thread = |((process, number), events): (&(u32, u64), &u64)| json!({ "process": process, "number": number, "events": events });
         let process = |(number, pid): (&u32, &u32)| json!({ "number": number, "pid": pid });
-        crate::run::json(&json!({
+        lab_kit::export::json(&json!({
             "schema": SCHEMA,
             "span_ns": self.span_ns(),
             "events": totals.events,

@@ -78,7 +78,7 @@ impl Stats {
     /// The same at the end, and in the file of `--stats-json`.
     pub(crate) fn finish(&self) {
         if let (Some(snapshot), Some((path, file))) = (self.tell(), &self.json)
-            && let Err(error) = (&mut &*file).write_all(crate::run::json(&snapshot).as_bytes())
+            && let Err(error) = (&mut &*file).write_all(lab_kit::export::json(&snapshot).as_bytes())
         {
             eprintln!("stanchion: --stats-json {}: {error}", path.display());
         }

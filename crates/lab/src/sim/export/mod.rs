@@ -6,45 +6,20 @@ use super::args::Args;
 use super::report::Report;
 use super::{timeline, trace};
 use core::fmt::Write;
-use lab_kit::export::{Exports, Writer};
+use lab_kit::export::{Exports, Formats, Writer};
 use stanchion_cells::columns::{CellRow, Column, of_cells};
-use std::path::{Path, PathBuf};
+
+const FORMATS: Formats<Report> =
+    Formats { stem: "sim", json: lab_kit::export::json, csv, html: Some(html::write) };
 
 /// Opens the files that were asked for, or refuses what cannot be written.
 pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
-    let forms: [Form<Report>; 3] =
-        [("json", &args.json, json), ("csv", &args.csv, csv), ("html", &args.html, html::write)];
-    let mut files = files(args.out.as_deref(), "sim", forms)?;
+    let mut files = args.files.named(&FORMATS)?;
     let trace: Writer<Report> = |report| trace::write(&report.recording, &report.caption());
     let timeline: Writer<Report> = |report| timeline::write(&report.recording, &report.caption());
     files.extend(args.trace.iter().map(|path| (path.clone(), trace)));
     files.extend(args.timeline.iter().map(|path| (path.clone(), timeline)));
-    Exports::open_files(files, args.force)
-}
-
-/// A form of a result: how its files end, the file that was named for it, and how it is written.
-pub(crate) type Form<'a, R> = (&'a str, &'a Option<PathBuf>, Writer<R>);
-
-/// The files of some forms: those that were named, and all in the directory, if there is one, which is made.
-pub(crate) fn files<R, const N: usize>(
-    dir: Option<&Path>,
-    stem: &str,
-    forms: [Form<R>; N],
-) -> Result<Vec<(PathBuf, Writer<R>)>, String> {
-    if let Some(dir) = dir {
-        std::fs::create_dir_all(dir)
-            .map_err(|error| format!("cannot create the directory {}: {error}", dir.display()))?;
-    }
-    let of_form = |(ending, named, writer): Form<R>| {
-        let in_dir = dir.map(|dir| dir.join(format!("{stem}.{ending}")));
-        named.iter().cloned().chain(in_dir).map(move |path| (path, writer)).collect::<Vec<_>>()
-    };
-    Ok(forms.into_iter().flat_map(of_form).collect())
-}
-
-/// The whole report for programs.
-fn json(report: &Report) -> String {
-    serde_json::to_string_pretty(report).expect("a report has only string keys") + "\n"
+    Exports::open(files, args.files.force)
 }
 
 /// One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
@@ -85,6 +60,7 @@ mod tests {
     use super::*;
     use crate::sim::report::SCHEMA;
     use crate::sim::testing;
+    use lab_kit::export::json;
     use stanchion_cells::cell::State;
 
     #[test]
