@@ -1,24 +1,24 @@
-//! Runs the plan through an executor and keeps the report up to date. Knows no machine, no file, and not what
-//! is measured.
+//! Runs the plan and keeps the report up to date. Knows no machine, no file, and not what is measured.
 use super::cell::{CellOutcome, CellSpec, Pass, Profile, State};
-use super::executor::{CellError, Executor};
+use super::executor::CellError;
 use super::mix::named;
 use super::plan::{COSTS, Group, NO_LOCK, Topic};
-use super::report::{Cell, Overhead, Report, Uncontended};
+use super::report::{Cell, LockInfo, Overhead, Report, Uncontended};
 use super::warnings::Warning;
 use lab_kit::stats::{Summary, median};
 use std::collections::{BTreeMap, HashMap};
 
+/// Runs a cell. Tests put a mock here in place of a machine.
+type Execute<'a> = &'a mut dyn FnMut(&CellSpec) -> Result<CellOutcome, CellError>;
+
 /// Watches a run from outside.
 pub(crate) trait Observer {
-    /// A cell is about to run, or to be left out.
-    fn step(&mut self, spec: &CellSpec);
-    /// A group is finished and its results are in the report.
+    /// A cell is about to run, or to be left out. Says whether the run goes on.
+    fn step(&mut self, spec: &CellSpec) -> bool;
     fn group_done(&mut self, group: &Group, report: &mut Report);
-    fn stop_requested(&self) -> bool;
 }
 
-/// What has come of a group, by [`Topic::key`](super::plan::Topic::key).
+/// What has come of a group, by [`Group::key`].
 type Tallies = HashMap<String, Tally>;
 
 /// What has come of one cell in the present group.
@@ -28,27 +28,15 @@ struct Tally {
     rounds: Vec<(Pass, CellOutcome)>,
 }
 
-impl Tally {
-    /// Whether anything is known of it; nothing is if the run was stopped before its first round.
-    fn tells(&self) -> bool {
-        !self.rounds.is_empty() || self.state != State::Measured
-    }
-}
-
 /// The thread count at which a lock stalled, by lock and load: it is left out of larger cells of that load.
 type Stalled = HashMap<(String, String), usize>;
 
 /// Runs groups in order: all, or those before the user asks to stop, and the report is not complete.
-pub(crate) fn run(
-    executor: &mut dyn Executor,
-    observer: &mut dyn Observer,
-    groups: &[Group],
-    report: &mut Report,
-) {
+pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group], report: &mut Report) {
     let mut stalled = Stalled::new();
     for (index, group) in groups.iter().enumerate() {
         let mut tallies = Tallies::new();
-        let whole = run_group(executor, observer, group, &mut stalled, &mut tallies);
+        let whole = run_group(execute, observer, group, &mut stalled, &mut tallies);
         record(report, group, tallies);
         report.complete = whole && index + 1 == groups.len();
         observer.group_done(group, report);
@@ -60,18 +48,17 @@ pub(crate) fn run(
 
 /// Whether the group was run to its end.
 fn run_group(
-    executor: &mut dyn Executor,
+    execute: Execute,
     observer: &mut dyn Observer,
     group: &Group,
     stalled: &mut Stalled,
     tallies: &mut Tallies,
 ) -> bool {
     for spec in &group.cells {
-        if observer.stop_requested() {
+        if !observer.step(spec) {
             return false;
         }
-        observer.step(spec);
-        let tally = tallies.entry(group.topic.key(spec)).or_default();
+        let tally = tallies.entry(group.key(spec)).or_default();
         let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
         if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
             tally.state = State::Skipped { stalled_at };
@@ -80,7 +67,7 @@ fn run_group(
         if tally.state != State::Measured {
             continue;
         }
-        match executor.run(spec) {
+        match execute(spec) {
             Ok(outcome) => {
                 tally.state = outcome.state.clone();
                 tally.rounds.push((spec.pass, outcome));
@@ -99,14 +86,16 @@ fn run_group(
 
 /// Puts what a group measured into the report.
 fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
-    let outside = match &group.topic {
-        Topic::Cells { profile, mix, threads } => {
-            for lock in &report.locks {
-                if let Some(tally) = tallies.remove(&lock.name).filter(Tally::tells) {
-                    let load = (profile.as_str(), *mix, *threads);
-                    report.cells.push(Cell::of(&lock.name, load, tally.state, &tally.rounds));
-                }
-            }
+    // Nothing is known of a cell if the run was stopped before its first round.
+    tallies.retain(|_, tally| !tally.rounds.is_empty() || tally.state != State::Measured);
+    let outside = match group.topic {
+        Topic::Cells => {
+            let cell = |lock: &LockInfo| {
+                let (tally, spec) = (tallies.remove(&lock.name)?, group.cells.first()?);
+                let load = (spec.profile.name.as_str(), spec.mix, spec.threads);
+                Some(Cell::of(&lock.name, load, tally.state, &tally.rounds))
+            };
+            report.cells.extend(report.locks.iter().filter_map(cell));
             return;
         }
         Topic::Uncontended => {
@@ -130,7 +119,8 @@ fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
 
 /// Nanoseconds of an operation in each round of a pass.
 fn rounds_ns(tally: &Tally, pass: Pass) -> Vec<f64> {
-    tally.rounds.iter().filter(|(of, _)| *of == pass).map(|(_, outcome)| 1e9 / outcome.rate()).collect()
+    let outcomes = tally.rounds.iter().filter(|(of, _)| *of == pass).map(|(_, outcome)| outcome);
+    outcomes.map(|outcome| 1e9 / outcome.per_second(outcome.total())).collect()
 }
 
 fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {
@@ -142,7 +132,6 @@ fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {
     (!costs.is_empty()).then(|| Uncontended { lock: lock.to_owned(), costs })
 }
 
-/// The loops without a lock.
 fn overheads(report: &Report, tallies: &Tallies) -> Vec<Overhead> {
     let of_profile = |profile: &Profile| {
         let tally = tallies.get(&profile.name)?;

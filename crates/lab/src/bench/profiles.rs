@@ -1,5 +1,6 @@
 //! The profiles there are, and those a user makes up.
 use super::cell::Profile;
+use super::mix::once;
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
 
@@ -14,51 +15,46 @@ pub(crate) const NAMED: [(&str, u64, u64, bool, &str); 5] = [
 ];
 
 /// A section longer than this would outlast the window of a cell.
-const LONGEST_NS: u128 = 10_000_000;
+const LONGEST_NS: u64 = 10_000_000;
 
-/// Profiles from what was typed: names and `cs=…,think=…` groups in one list, each at most once.
-pub(crate) fn parse(lists: &[String]) -> Result<Vec<Profile>, String> {
+/// Profiles from a list of names and of `cs=…,think=…` groups, each at most once.
+pub(crate) fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, String> {
     let mut profiles: Vec<Profile> = Vec::new();
-    for list in lists {
-        // The parts of a group that is not over yet.
-        let mut parts: Vec<(&str, &str)> = Vec::new();
-        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            let part = word.split_once('=');
-            // A name ends a group, and so does a part that it has already.
-            if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
-                profiles.extend(own(&core::mem::take(&mut parts))?);
-            }
-            match part {
-                Some(part) => parts.push(part),
-                None => profiles.extend(by_name(word)?),
-            }
+    let mut parts: Vec<(&str, &str)> = Vec::new();
+    for word in words.into_iter().map(str::trim).filter(|word| !word.is_empty()) {
+        let part = word.split_once('=');
+        // A name ends a group, and so does a part that it has already.
+        if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
+            profiles.extend(own(&core::mem::take(&mut parts))?);
         }
-        profiles.extend(own(&parts)?);
+        match part {
+            Some(part) => parts.push(part),
+            None => profiles.extend(by_name(word)?),
+        }
     }
+    profiles.extend(own(&parts)?);
     if profiles.is_empty() {
         return Err(format!("no profile was named: choose from {}", names().join(", ")));
     }
-    let mut unique: Vec<Profile> = Vec::new();
-    for profile in profiles {
-        match unique.iter().find(|other| other.name == profile.name) {
-            None => unique.push(profile),
-            Some(other) if *other == profile => {}
-            Some(_) => return Err(format!("two different profiles are named '{}'", profile.name)),
+    let profiles = once(profiles);
+    for (index, profile) in profiles.iter().enumerate() {
+        if profiles[..index].iter().any(|other| other.name == profile.name) {
+            return Err(format!("two different profiles are named '{}'", profile.name));
         }
     }
-    Ok(unique)
+    Ok(profiles)
 }
 
 fn by_name(word: &str) -> Result<Vec<Profile>, String> {
     let meant = NAMED.into_iter().filter(|(name, .., yields, _)| *name == word || (word == "all" && !yields));
-    let make = |(name, critical_ns, think_ns, yields, _): (&str, _, _, _, _)| Profile {
+    let profiles = meant.map(|(name, critical_ns, think_ns, yields, _)| Profile {
         name: name.to_owned(),
         critical_ns,
         think_ns,
         yields,
         cpu_limit: None,
-    };
-    let profiles: Vec<Profile> = meant.map(make).collect();
+    });
+    let profiles: Vec<Profile> = profiles.collect();
     if profiles.is_empty() {
         let unknown = unknown("profile", word, names());
         return Err(format!("{unknown}; or give times, as in cs=50ns,think=200ns"));
@@ -73,16 +69,17 @@ fn names() -> [&'static str; NAMED.len()] {
 /// The profile of a group of parts, if there are any.
 fn own(parts: &[(&str, &str)]) -> Result<Option<Profile>, String> {
     let (mut name, mut critical, mut think) = (None, None, None);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     for &(key, value) in parts {
         match key {
             "cs" => critical = Some(time(key, value)?),
             "think" => think = Some(time(key, value)?),
-            "name" if value.is_empty() || value.len() > 16 || !value.chars().all(is_plain) => {
+            "name" if (1..=16).contains(&value.len()) && value.chars().all(is_plain) => name = Some(value),
+            "name" => {
                 return Err(format!(
                     "'{value}' is no name for a profile: up to 16 letters, digits and dashes"
                 ));
             }
-            "name" => name = Some(value.to_owned()),
             _ => return Err(unknown("part of a profile", key, ["cs", "think", "name"])),
         }
     }
@@ -91,21 +88,14 @@ fn own(parts: &[(&str, &str)]) -> Result<Option<Profile>, String> {
         return if parts.is_empty() { Ok(None) } else { Err(needs.to_owned()) };
     };
     let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
-    let name = name.unwrap_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)));
+    let name = name.map_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)), str::to_owned);
     Ok(Some(Profile { name, critical_ns, think_ns, ..Profile::default() }))
 }
 
 fn time(key: &str, value: &str) -> Result<u64, String> {
-    match parse_time(value)?.as_nanos() {
-        ns if ns > LONGEST_NS => {
-            Err(format!("{key}={value} is too long: a profile's times are at most 10ms"))
-        }
-        ns => Ok(ns as u64),
-    }
-}
-
-fn is_plain(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '-'
+    let ns = parse_time(value)?.as_nanos() as u64;
+    let too_long = || format!("{key}={value} is too long: a profile's times are at most 10ms");
+    (ns <= LONGEST_NS).then_some(ns).ok_or_else(too_long)
 }
 
 #[cfg(test)]
@@ -113,7 +103,7 @@ mod tests {
     use super::*;
 
     fn parsed(list: &str) -> Result<Vec<Profile>, String> {
-        parse(&[list.to_owned()])
+        parse(list.split(','))
     }
 
     #[test]

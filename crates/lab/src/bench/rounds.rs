@@ -30,12 +30,12 @@ impl Cell {
         };
         let some_cpu: Vec<f64> = throughput.iter().filter_map(cpu).collect();
         let dedicated = matches!(mix, Some(Mix::Dedicated { .. }));
-        let all = Side::of(rounds, CellOutcome::both, (!dedicated).then_some(&(0..threads)));
-        let readers = mix.map_or(0, |mix| mix.column(threads));
+        let readers = threads.saturating_sub(mix.map_or(0, Mix::writers));
         let (anybody_reads, anybody_writes) = mix.map_or((false, false), Mix::sides);
-        let reads = || Side::of(rounds, |outcome| outcome.reads.clone(), dedicated.then_some(&(0..readers)));
-        let writes =
-            || Side::of(rounds, |outcome| outcome.writes.clone(), dedicated.then_some(&(readers..threads)));
+        let reads = || Side::of(rounds, |round| vec![&round.reads], dedicated.then_some(0..readers));
+        let writes = || Side::of(rounds, |round| vec![&round.writes], dedicated.then_some(readers..threads));
+        let same = (!dedicated).then_some(0..threads);
+        let all = Side::of(rounds, |round| vec![&round.reads, &round.writes], same);
         Self {
             lock: lock.to_owned(),
             profile: profile.to_owned(),
@@ -57,21 +57,22 @@ impl Cell {
 }
 
 impl Side {
-    /// Puts the rounds of one side, or of both, together; `among` are the threads that all do the same.
+    /// Puts the rounds of some sides together; `among` are the threads that all do the same.
     fn of(
         rounds: &[(Pass, CellOutcome)],
-        side: fn(&CellOutcome) -> Accesses,
-        among: Option<&Range<usize>>,
+        sides: fn(&CellOutcome) -> Vec<&Accesses>,
+        among: Option<Range<usize>>,
     ) -> Self {
         let (mut rates, mut fair) = (Vec::new(), Vec::new());
         for outcome in of_pass(rounds, Pass::Throughput) {
-            let counts = side(outcome).counts;
-            rates.push(outcome.per_second(counts.iter().sum()));
-            fair.extend(among.cloned().map(|range| Fairness::of(counts.get(range).unwrap_or_default())));
+            let sides = sides(outcome);
+            let of_thread = |thread: usize| sides.iter().filter_map(|side| side.counts.get(thread)).sum();
+            rates.push(outcome.per_second(sides.iter().flat_map(|side| &side.counts).sum()));
+            let among = among.clone().map(|threads| threads.map(of_thread).collect::<Vec<u64>>());
+            fair.extend(among.map(|counts| Fairness::of(&counts)));
         }
         let middle = |pick: fn(&Fairness) -> f64| median(&fair.iter().map(pick).collect::<Vec<_>>());
-        let waits: Vec<Waits> =
-            of_pass(rounds, Pass::Latency).filter_map(|outcome| side(outcome).waits).collect();
+        let waits: Vec<Vec<&Accesses>> = of_pass(rounds, Pass::Latency).map(sides).collect();
         Self {
             latency: (!waits.is_empty()).then(|| Latency::of(&waits)),
             fairness: (!fair.is_empty()).then(|| Fairness {
@@ -95,46 +96,39 @@ fn events(outcome: &CellOutcome) -> Vec<EventCount> {
 
 impl Fairness {
     pub(crate) fn of(acquisitions: &[u64]) -> Self {
-        let max = acquisitions.iter().copied().max().unwrap_or(0);
-        if max == 0 {
+        let counts = || acquisitions.iter().map(|&count| count as f64);
+        let (min, max) = (counts().fold(f64::INFINITY, f64::min), counts().fold(0.0, f64::max));
+        if max == 0.0 {
             // Nobody got anything, which is bad but not uneven.
             return Self { min_over_max: 1.0, jain: 1.0 };
         }
-        let min = acquisitions.iter().copied().min().unwrap_or(0);
-        let sum: f64 = acquisitions.iter().map(|&count| count as f64).sum();
-        let squares: f64 = acquisitions.iter().map(|&count| (count as f64).powi(2)).sum();
-        Self {
-            min_over_max: min as f64 / max as f64,
-            jain: sum * sum / (acquisitions.len() as f64 * squares),
-        }
+        let squares = counts().map(|count| count * count).sum::<f64>() * acquisitions.len() as f64;
+        Self { min_over_max: min / max, jain: counts().sum::<f64>().powi(2) / squares }
     }
 }
 
 impl Latency {
     /// All rounds as one distribution.
-    fn of(rounds: &[Waits]) -> Self {
+    fn of(rounds: &[Vec<&Accesses>]) -> Self {
         // Three digits: the workers' own rounding to one per cent is then the only one that shows.
         let empty = || Histogram::<u64>::new(3).expect("three digits are valid");
-        let mut all = empty();
-        let mut p999_rounds_ns = Vec::new();
-        let (mut worst_ns, mut unfinished_ns) = (0, 0);
-        for waits in rounds {
+        let (mut all, mut p999_rounds_ns) = (empty(), Vec::new());
+        for sides in rounds {
             let mut round = empty();
-            for &(ns, count) in &waits.buckets {
+            for &(ns, count) in sides.iter().flat_map(|side| &side.waits.buckets) {
                 round.record_n(ns, count).expect("the histogram grows as needed");
             }
             p999_rounds_ns.push(round.value_at_quantile(0.999));
             all.add(&round).expect("the histogram grows as needed");
-            worst_ns = worst_ns.max(waits.worst_ns);
-            unfinished_ns = unfinished_ns.max(waits.unfinished_ns);
         }
+        let longest = |of: fn(&Waits) -> u64| rounds.iter().flatten().map(|side| of(&side.waits)).max();
         Self {
             samples: all.len(),
             p50_ns: all.value_at_quantile(0.5),
             p99_ns: all.value_at_quantile(0.99),
             p999_ns: all.value_at_quantile(0.999),
-            worst_ns,
-            unfinished_ns,
+            worst_ns: longest(|waits| waits.worst_ns).unwrap_or(0),
+            unfinished_ns: longest(|waits| waits.unfinished_ns).unwrap_or(0),
             p999_rounds_ns,
         }
     }
