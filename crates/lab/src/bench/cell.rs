@@ -79,23 +79,18 @@ pub(crate) enum State {
     /// Threads were still queued at the end of the drain; the figures are those of the window.
     Stalled,
     /// Not run, because the lock stalled with fewer threads.
-    Skipped {
-        stalled_at: usize,
-    },
+    Skipped { stalled_at: usize },
     /// The protected counter is not the sum of the acquisitions: two threads held the lock at once.
-    Broken {
-        acquisitions: u64,
-        counter: u64,
-    },
+    Broken { acquisitions: u64, counter: u64 },
     /// So many of the reads saw the work of a writer half done.
-    Torn {
-        of_reads: u64,
-        torn: u64,
-    },
-    Failed {
-        reason: String,
-    },
+    Torn { of_reads: u64, torn: u64 },
+    /// The worker died.
+    Failed { reason: String },
 }
+
+/// Index of a side in pairs of what both have. Of a mutex all is writes.
+pub(crate) const READ: usize = 0;
+pub(crate) const WRITE: usize = 1;
 
 /// The waits of a latency pass; of other passes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,16 +119,15 @@ pub(crate) struct CellOutcome {
     pub cpu_ns: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
-    pub reads: Accesses,
-    /// All there is, if the lock is a mutex.
-    pub writes: Accesses,
+    /// By [`READ`] and [`WRITE`].
+    pub sides: [Accesses; 2],
     /// Lock events by name, for the window and what surrounds it.
     pub events: Vec<(String, u64)>,
 }
 
 impl CellOutcome {
     pub(crate) fn total(&self) -> u64 {
-        self.reads.counts.iter().chain(&self.writes.counts).sum()
+        self.sides.iter().flat_map(|side| &side.counts).sum()
     }
 
     /// So many as a rate per second.

@@ -97,11 +97,9 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
             "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {least} ms or more"
         ));
     }
-    let profiles = match &measure.profile[..] {
-        [] => profiles::parse(defaults.profiles.split(',')),
-        typed => profiles::parse(typed.iter().map(String::as_str)),
-    };
-    let mut profiles = profiles.map_err(|error| format!("--profile: {error}"))?;
+    let typed = measure.profile.join(",");
+    let typed = if measure.profile.is_empty() { defaults.profiles } else { &typed };
+    let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
     let unlimited = profiles.clone();
     for cpus in once(args.cpu_limit.iter().copied()) {
         let name = |of: &Profile| format!("{}@{cpus}", of.name);

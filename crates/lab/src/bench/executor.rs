@@ -1,7 +1,7 @@
 //! Runs cells, each in a process of its own.
 use super::cell::{CellOutcome, CellSpec, Pass};
 use super::cgroup::{self, Cgroup};
-use super::contenders;
+use super::contenders::registry;
 use super::machine::pin_to_one_cpu;
 use crate::run::child::{End, Limits, Running};
 use core::time::Duration;
@@ -108,10 +108,11 @@ fn run_cell(text: &str) -> Result<String, String> {
         // figure is only noisier.
         let _ = pin_to_one_cpu();
     }
-    for (tunable, value) in tuned::read(&spec.lock)?.1 {
+    let (name, settings) = tuned::read(&spec.lock)?;
+    for (tunable, value) in settings {
         stanchion::tunables::set(tunable, value);
     }
-    let entry = contenders::by_name(&spec.lock, spec.mix.is_some())
-        .ok_or_else(|| format!("unknown lock '{}'", spec.lock))?;
+    let entry = registry(spec.mix.is_some()).find(|entry| entry.name == name);
+    let entry = entry.ok_or_else(|| format!("unknown lock '{name}'"))?;
     serde_json::to_string(&entry.run(&spec)?).map_err(|error| error.to_string())
 }

@@ -1,4 +1,5 @@
 //! The text of `--list`.
+use super::cell::Profile;
 use super::contender::Kind;
 use super::contenders::registry;
 use super::profiles;
@@ -22,7 +23,7 @@ pub(crate) fn list(rw: bool) -> String {
         let _ = writeln!(text, "  {:<27} {}", entry.name, entry.memory.description());
     }
     text.push_str("profiles\n");
-    for (name, critical_ns, think_ns, _, about) in profiles::NAMED {
+    for (Profile { name, critical_ns, think_ns, .. }, about) in profiles::named() {
         let times = format!("cs={critical_ns}ns,think={think_ns}ns");
         let _ = writeln!(text, "  {name:<17} {times:<24}  {about}");
     }

@@ -1,27 +1,39 @@
 //! The profiles there are, and those a user makes up.
 use super::cell::Profile;
-use super::mix::once;
+use super::mix::{once, words};
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
 
-/// Profiles that have a name of their own, in the order of the tables: critical section and think time in
-/// nanoseconds, whether the holder yields in the middle of the section, and what it is.
-pub(crate) const NAMED: [(&str, u64, u64, bool, &str); 5] = [
-    ("empty", 0, 0, false, "nothing but the lock: the most contention there is"),
-    ("short", 50, 200, false, "a counter or a list head under a lock"),
-    ("medium", 200, 1_000, false, "a map lookup under a lock"),
-    ("long", 2_000, 2_000, false, "work that should not be under a lock, but is"),
-    ("yield", 1_000, 2_000, true, "holders yield within the section; not part of `all`"),
-];
+/// Profiles that have a name of their own, in the order of the tables, and what they are.
+pub(crate) fn named() -> [(Profile, &'static str); 5] {
+    let profile = |name: &str, critical_ns, think_ns, yields| Profile {
+        name: name.to_owned(),
+        critical_ns,
+        think_ns,
+        yields,
+        cpu_limit: None,
+    };
+    [
+        (profile("empty", 0, 0, false), "nothing but the lock: the most contention there is"),
+        (profile("short", 50, 200, false), "a counter or a list head under a lock"),
+        (profile("medium", 200, 1_000, false), "a map lookup under a lock"),
+        (profile("long", 2_000, 2_000, false), "work that should not be under a lock, but is"),
+        (profile("yield", 1_000, 2_000, true), "holders yield within the section; not part of `all`"),
+    ]
+}
+
+fn names() -> [String; 5] {
+    named().map(|(profile, _)| profile.name)
+}
 
 /// A section longer than this would outlast the window of a cell.
 const LONGEST_NS: u64 = 10_000_000;
 
 /// Profiles from a list of names and of `cs=…,think=…` groups, each at most once.
-pub(crate) fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, String> {
+pub(crate) fn parse(list: &str) -> Result<Vec<Profile>, String> {
     let mut profiles: Vec<Profile> = Vec::new();
     let mut parts: Vec<(&str, &str)> = Vec::new();
-    for word in words.into_iter().map(str::trim).filter(|word| !word.is_empty()) {
+    for word in words(list) {
         let part = word.split_once('=');
         // A name ends a group, and so does a part that it has already.
         if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
@@ -46,24 +58,14 @@ pub(crate) fn parse<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Vec<
 }
 
 fn by_name(word: &str) -> Result<Vec<Profile>, String> {
-    let meant = NAMED.into_iter().filter(|(name, .., yields, _)| *name == word || (word == "all" && !yields));
-    let profiles = meant.map(|(name, critical_ns, think_ns, yields, _)| Profile {
-        name: name.to_owned(),
-        critical_ns,
-        think_ns,
-        yields,
-        cpu_limit: None,
-    });
-    let profiles: Vec<Profile> = profiles.collect();
+    let all = named().into_iter().map(|(profile, _)| profile);
+    let meant = all.filter(|of| of.name == word || (word == "all" && !of.yields));
+    let profiles: Vec<Profile> = meant.collect();
     if profiles.is_empty() {
-        let unknown = unknown("profile", word, names());
+        let unknown = unknown("profile", word, names().iter().map(String::as_str));
         return Err(format!("{unknown}; or give times, as in cs=50ns,think=200ns"));
     }
     Ok(profiles)
-}
-
-fn names() -> [&'static str; NAMED.len()] {
-    NAMED.map(|(name, ..)| name)
 }
 
 /// The profile of a group of parts, if there are any.
@@ -102,13 +104,9 @@ fn time(key: &str, value: &str) -> Result<u64, String> {
 mod tests {
     use super::*;
 
-    fn parsed(list: &str) -> Result<Vec<Profile>, String> {
-        parse(list.split(','))
-    }
-
     #[test]
     fn names_and_times_mix_in_one_list() {
-        let profiles = parsed("short,cs=80ns,think=1us,name=web,cs=0,think=0,long").expect("valid");
+        let profiles = parse("short,cs=80ns,think=1us,name=web,cs=0,think=0,long").expect("valid");
         let names: Vec<_> = profiles.iter().map(|profile| profile.name.as_str()).collect();
         assert_eq!(names, ["short", "web", "0ns-0ns", "long"]);
         assert_eq!((profiles[1].critical_ns, profiles[1].think_ns), (80, 1_000));
@@ -116,20 +114,20 @@ mod tests {
 
     #[test]
     fn all_means_those_whose_holders_run_and_nothing_comes_twice() {
-        assert_eq!(parsed("all,short").expect("valid").len(), NAMED.len() - 1);
+        assert_eq!(parse("all,short").expect("valid").len(), named().len() - 1);
         assert!(
-            parsed("yield").expect("valid")[0].yields
-                && parsed("all").expect("valid").iter().all(|one| !one.yields)
+            parse("yield").expect("valid")[0].yields
+                && parse("all").expect("valid").iter().all(|one| !one.yields)
         );
     }
 
     #[test]
     fn mistakes_name_the_nearest() {
-        assert!(parsed("shrot").expect_err("unknown").contains("nearest are short"));
-        assert!(parsed("sc=1ns,think=1ns").expect_err("unknown").contains("cs"));
-        assert!(parsed("cs=50ns").expect_err("half").contains("both times"));
-        assert!(parsed("cs=1s,think=1s").expect_err("long").contains("too long"));
-        assert!(parsed("name=short,cs=1ns,think=1ns,short").expect_err("twice").contains("two different"));
-        assert!(parsed(",").is_err());
+        assert!(parse("shrot").expect_err("unknown").contains("nearest are short"));
+        assert!(parse("sc=1ns,think=1ns").expect_err("unknown").contains("cs"));
+        assert!(parse("cs=50ns").expect_err("half").contains("both times"));
+        assert!(parse("cs=1s,think=1s").expect_err("long").contains("too long"));
+        assert!(parse("name=short,cs=1ns,think=1ns,short").expect_err("twice").contains("two different"));
+        assert!(parse(",").is_err());
     }
 }

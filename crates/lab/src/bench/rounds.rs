@@ -1,18 +1,16 @@
 //! Puts the rounds of a cell together: medians, sides, waits as one distribution, events.
-use super::cell::{Accesses, CellOutcome, Pass, Waits};
+use super::cell::{Accesses, CellOutcome, Pass, READ, WRITE, Waits};
 use super::mix::Mix;
 use super::report::{Cell, EventCount, Fairness, Latency, Side, State};
-use core::ops::Range;
+use core::ops::{Range, RangeInclusive};
 use hdrhistogram::Histogram;
 use lab_kit::stats::{Summary, median};
 
-/// The outcomes of one pass.
 fn of_pass(rounds: &[(Pass, CellOutcome)], pass: Pass) -> impl Iterator<Item = &CellOutcome> {
     rounds.iter().filter(move |(of, _)| *of == pass).map(|(_, outcome)| outcome)
 }
 
 impl Cell {
-    /// Puts the rounds of a cell together.
     pub(crate) fn of(
         lock: &str,
         (profile, mix, threads): (&str, Option<Mix>, usize),
@@ -32,10 +30,9 @@ impl Cell {
         let dedicated = matches!(mix, Some(Mix::Dedicated { .. }));
         let readers = threads.saturating_sub(mix.map_or(0, Mix::writers));
         let (anybody_reads, anybody_writes) = mix.map_or((false, false), Mix::sides);
-        let reads = || Side::of(rounds, |round| vec![&round.reads], dedicated.then_some(0..readers));
-        let writes = || Side::of(rounds, |round| vec![&round.writes], dedicated.then_some(readers..threads));
-        let same = (!dedicated).then_some(0..threads);
-        let all = Side::of(rounds, |round| vec![&round.reads, &round.writes], same);
+        let reads = || Side::of(rounds, READ..=READ, dedicated.then_some(0..readers));
+        let writes = || Side::of(rounds, WRITE..=WRITE, dedicated.then_some(readers..threads));
+        let all = Side::of(rounds, READ..=WRITE, (!dedicated).then_some(0..threads));
         Self {
             lock: lock.to_owned(),
             profile: profile.to_owned(),
@@ -58,21 +55,18 @@ impl Cell {
 
 impl Side {
     /// Puts the rounds of some sides together; `among` are the threads that all do the same.
-    fn of(
-        rounds: &[(Pass, CellOutcome)],
-        sides: fn(&CellOutcome) -> Vec<&Accesses>,
-        among: Option<Range<usize>>,
-    ) -> Self {
+    fn of(rounds: &[(Pass, CellOutcome)], sides: RangeInclusive<usize>, among: Option<Range<usize>>) -> Self {
         let (mut rates, mut fair) = (Vec::new(), Vec::new());
         for outcome in of_pass(rounds, Pass::Throughput) {
-            let sides = sides(outcome);
+            let sides = &outcome.sides[sides.clone()];
             let of_thread = |thread: usize| sides.iter().filter_map(|side| side.counts.get(thread)).sum();
             rates.push(outcome.per_second(sides.iter().flat_map(|side| &side.counts).sum()));
             let among = among.clone().map(|threads| threads.map(of_thread).collect::<Vec<u64>>());
             fair.extend(among.map(|counts| Fairness::of(&counts)));
         }
         let middle = |pick: fn(&Fairness) -> f64| median(&fair.iter().map(pick).collect::<Vec<_>>());
-        let waits: Vec<Vec<&Accesses>> = of_pass(rounds, Pass::Latency).map(sides).collect();
+        let waits = of_pass(rounds, Pass::Latency).map(|outcome| &outcome.sides[sides.clone()]);
+        let waits: Vec<&[Accesses]> = waits.collect();
         Self {
             latency: (!waits.is_empty()).then(|| Latency::of(&waits)),
             fairness: (!fair.is_empty()).then(|| Fairness {
@@ -109,7 +103,7 @@ impl Fairness {
 
 impl Latency {
     /// All rounds as one distribution.
-    fn of(rounds: &[Vec<&Accesses>]) -> Self {
+    fn of(rounds: &[&[Accesses]]) -> Self {
         // Three digits: the workers' own rounding to one per cent is then the only one that shows.
         let empty = || Histogram::<u64>::new(3).expect("three digits are valid");
         let (mut all, mut p999_rounds_ns) = (empty(), Vec::new());
@@ -121,7 +115,8 @@ impl Latency {
             p999_rounds_ns.push(round.value_at_quantile(0.999));
             all.add(&round).expect("the histogram grows as needed");
         }
-        let longest = |of: fn(&Waits) -> u64| rounds.iter().flatten().map(|side| of(&side.waits)).max();
+        let longest =
+            |of: fn(&Waits) -> u64| rounds.iter().copied().flatten().map(|side| of(&side.waits)).max();
         Self {
             samples: all.len(),
             p50_ns: all.value_at_quantile(0.5),

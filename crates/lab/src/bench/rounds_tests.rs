@@ -10,8 +10,7 @@ fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Waits) -> CellOutcome {
         cpu_ns,
         voluntary_switches: 3,
         involuntary_switches: 4,
-        reads: Accesses::default(),
-        writes: Accesses { counts: acquisitions, waits },
+        sides: [Accesses::default(), Accesses { counts: acquisitions, waits }],
         events: vec![("pv_wait_head".into(), 50), ("never".into(), 0)],
     }
 }
@@ -59,8 +58,8 @@ fn no_acquisitions_have_no_cost() {
 
 /// The cell of a round with so many reads and writes of each thread.
 fn rw(mix: Mix, reads: &[u64], writes: &[u64]) -> Cell {
-    let reads_of = Accesses { counts: reads.to_vec(), waits: NONE };
-    let outcome = CellOutcome { reads: reads_of, ..outcome(writes.to_vec(), 1, NONE) };
+    let mut outcome = outcome(writes.to_vec(), 1, NONE);
+    outcome.sides[READ].counts = reads.to_vec();
     Cell::of("l", ("p", Some(mix), reads.len()), State::Measured, &[(Pass::Throughput, outcome)])
 }
 

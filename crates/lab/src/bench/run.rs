@@ -131,17 +131,12 @@ fn planned_ms(groups: &[Group]) -> u64 {
 
 /// What will be done, on standard error before it is done.
 fn announce(report: &Report, groups: &[Group]) {
-    let matrix = groups.iter().filter(|group| group.topic == Topic::Cells);
-    let cells = matrix.count() * report.locks.len();
-    eprintln!(
-        "{} locks on {} CPUs ({}), seed {}{}, about {}",
-        report.locks.len(),
-        report.setting.cpus.len(),
-        report.provenance.cpu_model,
-        report.setting.seed,
-        if groups.len() > 1 { format!(", {cells} cells") } else { String::new() },
-        spoken(planned_ms(groups) as f64 / 1e3)
-    );
+    let Report { locks, setting, provenance, .. } = report;
+    let matrix = groups.iter().filter(|group| group.topic == Topic::Cells).count();
+    let cells = if groups.len() > 1 { format!(", {} cells", matrix * locks.len()) } else { String::new() };
+    let (locks, cpus, model) = (locks.len(), setting.cpus.len(), &provenance.cpu_model);
+    let (seed, time) = (setting.seed, spoken(planned_ms(groups) as f64 / 1e3));
+    eprintln!("{locks} locks on {cpus} CPUs ({model}), seed {seed}{cells}, about {time}");
     warn(report);
 }
 

@@ -12,7 +12,6 @@ use lab_kit::export::grid::{Column, heading, in_pieces};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{round_ns, three_figures};
 
-/// Everything, for the terminal.
 pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);
     for load in report.loads() {
@@ -60,8 +59,8 @@ impl<'a> Rows<'a> {
         let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
         let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
         let rank = |name: &str| {
-            let cells = report.setting.threads.iter().filter_map(|&column| report.at(name, load, column));
-            let sound = cells.filter(|cell| cell.state == State::Measured);
+            let sound =
+                report.section(load).filter(|cell| cell.lock == name && cell.state == State::Measured);
             let logs: Vec<f64> =
                 sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
             if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }

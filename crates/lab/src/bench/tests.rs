@@ -64,20 +64,19 @@ pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
     };
     let writes = per_thread / 10;
     let all = |each| each * spec.threads as u64;
-    let (reads, writes) = match spec.mix {
-        None => (Accesses::default(), accesses(per_thread, &[(100, 9_000), (10_000, 1_000)], 50_000)),
-        Some(_) => (
+    let sides = match spec.mix {
+        None => [Accesses::default(), accesses(per_thread, &[(100, 9_000), (10_000, 1_000)], 50_000)],
+        Some(_) => [
             accesses(per_thread - writes, &[(100, all(per_thread - writes))], 200),
             accesses(writes, &[(1000, all(writes))], 2000),
-        ),
+        ],
     };
     CellOutcome {
         elapsed_ns: 1_000_000,
         cpu_ns: 2_000_000,
         voluntary_switches: 10,
         involuntary_switches: 20,
-        reads,
-        writes,
+        sides,
         ..CellOutcome::default()
     }
 }

@@ -229,13 +229,12 @@ fn cheapest(report: &Report) -> Option<&LockInfo> {
 /// What must not pass silently.
 fn wrong(report: &Report) -> Vec<String> {
     let told = |cell: &Cell| {
-        let load = report.load(cell)?;
         let word = match &cell.state {
             State::Broken { .. } | State::Torn { .. } => "BROKEN",
             State::Failed { .. } => "failed",
             _ => return None,
         };
-        Some(format!("{} is {word} ({})", cell.lock, load.with(cell.threads)))
+        Some(format!("{} is {word} ({})", cell.lock, report.load(cell)?.with(cell.threads)))
     };
     report.cells.iter().filter_map(told).collect()
 }

@@ -5,7 +5,6 @@ use lab_kit::stats::Summary;
 use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
 
-/// One reason to doubt a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "warning", rename_all = "kebab-case")]
 pub(crate) enum Warning {
@@ -139,14 +138,10 @@ pub(crate) fn about_cells(report: &Report) -> Vec<Warning> {
     let cut: Vec<String> = sound().filter(cut).map(Cell::name).collect();
     let few = sound().flat_map(samples).filter(|(_, samples)| *samples < ENOUGH_SAMPLES);
     let few: Vec<(String, u64)> = few.collect();
-    let of = report.cells.len();
+    let (of, rare) = (report.cells.len(), few.first().cloned());
     [
         outliers.first().cloned().map(|example| Warning::Outliers { cells: outliers.len(), of, example }),
-        few.first().cloned().map(|(example, samples)| Warning::FewSamples {
-            cells: few.len(),
-            example,
-            samples,
-        }),
+        rare.map(|(example, samples)| Warning::FewSamples { cells: few.len(), example, samples }),
         cut.first().cloned().map(|example| Warning::CutOff { cells: cut.len(), example }),
     ]
     .into_iter()

@@ -39,7 +39,6 @@ pub(crate) fn random(seed: u64, stream: u64) -> Rng {
     Rng::with_seed(seed ^ stream.wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
-/// The steps of one thread's loop.
 #[derive(Clone, Copy)]
 pub(crate) struct Steps {
     pub critical: u64,
@@ -49,7 +48,6 @@ pub(crate) struct Steps {
 }
 
 impl Steps {
-    /// Spends the time of a critical section.
     #[inline]
     pub(crate) fn section(self, state: u64) -> u64 {
         if !self.yields {
@@ -175,7 +173,7 @@ fn batches(time: Duration, batch: &mut dyn FnMut()) -> CellOutcome {
         count += u64::from(BATCH);
     }
     let writes = Accesses { counts: vec![count], ..Accesses::default() };
-    CellOutcome { writes, ..used(&before) }
+    CellOutcome { sides: [Accesses::default(), writes], ..used(&before) }
 }
 
 /// Where waits are recorded: to within one per cent, in ticks, up to a minute.

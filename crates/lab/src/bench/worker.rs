@@ -18,7 +18,7 @@
 //! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
 //! a reader looks at the one before its work and at the other after it. If a writer was in meanwhile the
 //! reader saw two different numbers; if two writers were, the counters miss some of their work at the end.
-use super::cell::{Accesses, CellOutcome, CellSpec, Pass, State};
+use super::cell::{Accesses, CellOutcome, CellSpec, Pass, READ, State, WRITE};
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
 use super::work::{Steps, alone, drain, new_histogram, random, used, waits};
@@ -46,9 +46,10 @@ const WARM_UP: Duration = Duration::from_millis(20);
 /// Room for any lock's slow path; the default of 8 MiB would be address space for thousands of threads.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// Index of a side in pairs of what both have. Of a mutex all is writes.
-const READ: usize = 0;
-const WRITE: usize = 1;
+/// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
+const CONTENTION: Duration = Duration::from_millis(5);
+/// Longer than the default lock, and most others, spin before they sleep, so that their waiters do.
+const LONG_SECTION: Duration = Duration::from_micros(50);
 
 /// What a thread shows while it runs, by side.
 #[derive(Default)]
@@ -163,8 +164,8 @@ impl<C: Contender> Lock<C> {
 trait Loops: Send + Sync {
     /// A thread of the cell.
     fn run(&self, shared: &Shared, index: usize) -> ThreadEnd;
-    /// One write lock with this section.
-    fn hold(&self, section: &mut dyn FnMut());
+    /// Lets two threads contend for the lock, until both have gone.
+    fn contend(&self);
     /// Reads, or else writes, of one thread with nothing in them.
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
 }
@@ -177,8 +178,24 @@ impl<C: Contender> Loops for Lock<C> {
         }
     }
 
-    fn hold(&self, section: &mut dyn FnMut()) {
-        self.0.write(section);
+    fn contend(&self) {
+        let meeting = Barrier::new(2);
+        let body = || {
+            meeting.wait();
+            let start = Instant::now();
+            while start.elapsed() < CONTENTION {
+                self.0.write(|| {
+                    let granted = Instant::now();
+                    while granted.elapsed() < LONG_SECTION {
+                        core::hint::spin_loop();
+                    }
+                });
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(body);
+            body();
+        });
     }
 
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome {
@@ -224,32 +241,6 @@ impl ThreadEnd {
     }
 }
 
-/// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
-const CONTENTION: Duration = Duration::from_millis(5);
-/// Longer than the default lock, and most others, spin before they sleep, so that their waiters do.
-const LONG_SECTION: Duration = Duration::from_micros(50);
-
-/// Lets two threads contend for the lock, until both have gone.
-fn contend(lock: &dyn Loops) {
-    let meeting = Barrier::new(2);
-    let body = || {
-        meeting.wait();
-        let start = Instant::now();
-        while start.elapsed() < CONTENTION {
-            lock.hold(&mut || {
-                let granted = Instant::now();
-                while granted.elapsed() < LONG_SECTION {
-                    core::hint::spin_loop();
-                }
-            });
-        }
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(body);
-        body();
-    });
-}
-
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
 pub(crate) fn run<C: Contender>(cell: &CellSpec) -> CellOutcome {
@@ -269,7 +260,7 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     let time = Duration::from_millis(cell.time_ms);
     if matches!(cell.pass, Pass::Uncontended | Pass::AfterContention) {
         if cell.pass == Pass::AfterContention {
-            contend(&**lock);
+            lock.contend();
             // As the executor does for the other pass; not before, or no two threads would run at the same
             // time.
             let _ = pin_to_one_cpu();
@@ -294,10 +285,10 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
 
     shared.barrier.wait();
     std::thread::sleep(WARM_UP.min(time / 5));
-    let (first, before) = (shared.counts(), used(&CellOutcome::default()));
+    let (mut first, before) = (shared.counts(), used(&CellOutcome::default()));
     shared.phase.store(MEASURING, Relaxed);
     std::thread::sleep(time);
-    let (last, used) = (shared.counts(), used(&before));
+    let (mut last, used) = (shared.counts(), used(&before));
     shared.phase.store(STOPPED, Relaxed);
     let unfinished = [READ, WRITE].map(|side| shared.longest_wait(side));
     let ends = drain(&ends, cell.threads, cell.drain_ms);
@@ -308,22 +299,20 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     if cell.mix.is_none() {
         pair[1] = pair[0];
     }
-    // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
-    let everything = (cell.pass == Pass::Events).then(|| shared.counts());
+    if cell.pass == Pass::Events {
+        // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
+        first.iter_mut().for_each(|counts| counts.fill(0));
+        last = shared.counts();
+    }
     let accesses = |side: usize| Accesses {
-        counts: match &everything {
-            Some(counts) => counts[side].clone(),
-            None => last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
-        },
+        counts: last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
         waits: waits(&all.waits[side], unfinished[side], &cell.calibration),
     };
-    let events = stanchion::events::snapshot();
-    let events = events.iter().map(|line| (line.event.name().to_owned(), line.count));
+    let events = stanchion::events::snapshot().into_iter().filter(|line| line.count > 0);
     CellOutcome {
         state: state(&all, stalled, pair),
-        reads: accesses(READ),
-        writes: accesses(WRITE),
-        events: if everything.is_some() { events.collect() } else { Vec::new() },
+        sides: [READ, WRITE].map(accesses),
+        events: events.map(|line| (line.event.name().to_owned(), line.count)).collect(),
         ..used
     }
 }

@@ -8,12 +8,14 @@ use super::contender::{Entry, Memory};
 use super::plan::NO_LOCK;
 use crossbeam_utils::sync::ShardedLock;
 use lock_api::{Mutex, RwLock};
+use mcslock::raw::spins::Mutex as Mcs;
 use peers::None;
 pub(crate) use pthread::take as take_pthread_locks;
 use pthread::{ADAPTIVE, DEFAULT, PREFER_READER, PREFER_WRITER_NONRECURSIVE};
+use spin_park::SpinPark;
 use stanchion::lock;
 use stanchion::native::Counted;
-use stanchion_family::{catalogue, tuned};
+use stanchion_family::catalogue;
 use std::sync;
 
 macro_rules! ours {
@@ -48,14 +50,8 @@ static MUTEXES: &[Entry] = &[
     Entry::peer::<pthread::Spin>("pthread-spin", "pthread_spinlock_t: test-and-set word, never sleeps"),
     Entry::peer::<spin::Mutex<()>>("spin", "spin::Mutex: test-and-test-and-set, never sleeps"),
     Entry::peer::<usync::Mutex<()>>("usync", "usync::Mutex: one word, lock-free queue of parked threads"),
-    Entry::peer::<mcslock::raw::spins::Mutex<()>>(
-        "mcslock",
-        "mcslock::raw::spins::Mutex: MCS queue lock, FIFO, never sleeps",
-    ),
-    Entry::peer::<spin_park::SpinPark>(
-        "spin-park",
-        "plain futex mutex of the benchmark: 100 polls, then sleep",
-    ),
+    Entry::peer::<Mcs<()>>("mcslock", "mcslock::raw::spins::Mutex: MCS queue lock, FIFO, never sleeps"),
+    Entry::peer::<SpinPark>("spin-park", "plain futex mutex of the benchmark: 100 polls, then sleep"),
     Entry::peer::<None<false>>(NO_LOCK, NO_EXCLUSION).hidden(),
 ];
 
@@ -95,12 +91,6 @@ pub(crate) fn registry(rw: bool) -> impl Iterator<Item = &'static Entry> + Clone
     ours.iter().chain(others)
 }
 
-/// The lock of that name, whatever the name sets for it.
-pub(crate) fn by_name(name: &str, rw: bool) -> Option<&'static Entry> {
-    let (name, _) = tuned::tuned(name);
-    registry(rw).find(|entry| entry.name == name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -119,7 +109,8 @@ mod tests {
 
     #[test]
     fn the_hidden_lock_is_found_by_name_only() {
-        assert_eq!(by_name("busted-none", false).map(|entry| entry.kind), Some(Kind::Hidden));
+        let hidden = registry(false).find(|entry| entry.name == "busted-none");
+        assert_eq!(hidden.map(|entry| entry.kind), Some(Kind::Hidden));
         let mut peers = registry(false).filter(|entry| entry.kind == Kind::Peer);
         assert!(peers.all(|entry| entry.name != "busted-none"));
     }

@@ -1,6 +1,7 @@
 //! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
+use crate::bench::cell::Calibration;
 use crate::bench::contender::Kind;
 use crate::bench::mix::{Load, once};
 use crate::bench::quantity::{QUANTITIES, Quantity};
@@ -229,17 +230,15 @@ fn events(page: &mut String, report: &Report) {
 
 /// Where it all comes from, and what the locks are.
 fn facts(page: &mut String, report: &Report) {
-    let (setting, calibration) = (&report.setting, &report.calibration);
+    let setting = &report.setting;
     let rounds = format!(
         "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
         setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
     );
+    let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
     let calibration = format!(
-        "{:.4} ns a step of work, {:.4} ticks a nanosecond, {:.1} ns a clock reading, {:.1} ns a step of the clock",
-        calibration.ns_per_step,
-        calibration.ticks_per_ns,
-        calibration.clock_read_ns,
-        calibration.clock_step_ns
+        "{ns_per_step:.4} ns a step of work, {ticks_per_ns:.4} ticks a nanosecond, \
+         {clock_read_ns:.1} ns a clock reading, {clock_step_ns:.1} ns a step of the clock"
     );
     let cpus = setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let more = [("rounds", rounds), ("CPUs used", cpus), ("calibration", calibration)];
