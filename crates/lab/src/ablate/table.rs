@@ -24,8 +24,10 @@ pub(crate) struct Sample {
 /// A cell of a lock, and that of the base under the same load with as many threads.
 type Pair<'a> = (&'a Sample, &'a Sample);
 
+type Show = fn(&[Pair]) -> Option<String>;
+
 /// What stands above each table, and its cells.
-const QUANTITIES: [(&str, fn(&[Pair]) -> Option<String>); 3] = [
+const QUANTITIES: [(&str, Show); 3] = [
     ("throughput (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.rates)?.to_string())),
     ("worst wait (the longest)", |pairs| {
         let ratio = ratio(pairs, |cell| cell.worst_ns.as_slice())?.ratio;

@@ -70,7 +70,7 @@ fn mistakes_of_readers_and_writers_name_the_flag() {
         ("rw --readers 0 --writers 1", "--readers: '0' threads"),
         ("rw --readers 4000 --writers 4000", "too many threads together"),
     ] {
-        let error = resolve(mistake).err().expect(text);
+        let error = resolve(mistake).expect_err(text);
         assert!(error.contains(text) && !error.contains('\n'), "{error}");
     }
 }
@@ -138,7 +138,7 @@ fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         ("--drain 1", "'--drain <TIME>': the time '1' has no unit"),
         ("--latency-time 1y", "'--latency-time <TIME>': 'y' is not a unit"),
     ] {
-        let error = resolve(mistake).err().expect(text);
+        let error = resolve(mistake).expect_err(text);
         assert!(error.contains(text) && !error.contains('\n'), "{error}");
     }
 }

@@ -36,7 +36,10 @@ pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group
     let mut stalled = Stalled::new();
     for (index, group) in groups.iter().enumerate() {
         let mut tallies = Tallies::new();
-        let whole = run_group(execute, observer, group, &mut stalled, &mut tallies);
+        let whole = group.cells.iter().all(|spec| {
+            let go_on = observer.step(spec);
+            go_on && run_cell(execute, spec, tallies.entry(group.key(spec)).or_default(), &mut stalled)
+        });
         record(report, group, tallies);
         report.complete = whole && index + 1 == groups.len();
         observer.group_done(group, report);
@@ -46,40 +49,28 @@ pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group
     }
 }
 
-/// Whether the group was run to its end.
-fn run_group(
-    execute: Execute,
-    observer: &mut dyn Observer,
-    group: &Group,
-    stalled: &mut Stalled,
-    tallies: &mut Tallies,
-) -> bool {
-    for spec in &group.cells {
-        if !observer.step(spec) {
-            return false;
+/// Runs a cell, unless nothing more can be learned of it. Says whether the run goes on.
+fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, stalled: &mut Stalled) -> bool {
+    let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
+    if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
+        tally.state = State::Skipped { stalled_at };
+    }
+    // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
+    if tally.state != State::Measured {
+        return true;
+    }
+    match execute(spec) {
+        Ok(outcome) => {
+            tally.state = outcome.state.clone();
+            tally.rounds.push((spec.pass, outcome));
         }
-        let tally = tallies.entry(group.key(spec)).or_default();
-        let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
-        if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
-            tally.state = State::Skipped { stalled_at };
-        }
-        // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
-        if tally.state != State::Measured {
-            continue;
-        }
-        match execute(spec) {
-            Ok(outcome) => {
-                tally.state = outcome.state.clone();
-                tally.rounds.push((spec.pass, outcome));
-            }
-            Err(CellError::Interrupted) => return false,
-            // The worker could not even report: nothing is known but that it did not get through.
-            Err(CellError::Hung) => tally.state = State::Stalled,
-            Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
-        }
-        if tally.state == State::Stalled {
-            stalled.insert(stall, spec.threads);
-        }
+        Err(CellError::Interrupted) => return false,
+        // The worker could not even report: nothing is known but that it did not get through.
+        Err(CellError::Hung) => tally.state = State::Stalled,
+        Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
+    }
+    if tally.state == State::Stalled {
+        stalled.insert(stall, spec.threads);
     }
     true
 }

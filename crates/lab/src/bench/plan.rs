@@ -12,7 +12,6 @@ use super::work::random;
 pub(crate) const NO_LOCK: &str = "busted-none";
 /// Rounds of the overhead cells, which are quiet: one thread, nobody to wait for.
 const OVERHEAD_ROUNDS: usize = 3;
-const OVERHEAD_MS: u64 = 100;
 /// What starting and ending a worker costs, for the estimate of the time left.
 const START_MS: u64 = 25;
 
@@ -91,7 +90,7 @@ impl Planner<'_> {
         let cells = passes.flat_map(|(profile, pass)| {
             self.rounds(&[NO_LOCK], (Load { profile, mix }, 1), pass, OVERHEAD_ROUNDS)
         });
-        let short = |spec| CellSpec { time_ms: setting.time_ms.min(OVERHEAD_MS), ..spec };
+        let short = |spec| CellSpec { time_ms: setting.time_ms.min(100), ..spec };
         Group { topic: Topic::Overhead, cells: cells.map(short).collect() }
     }
 

@@ -2,11 +2,13 @@
 use super::cell::{Accesses, CellOutcome, Pass, READ, WRITE, Waits};
 use super::mix::Mix;
 use super::report::{Cell, EventCount, Fairness, Latency, Side, State};
-use core::ops::{Range, RangeInclusive};
+use core::ops::Range;
 use hdrhistogram::Histogram;
 use lab_kit::stats::{Summary, median};
 
-fn of_pass(rounds: &[(Pass, CellOutcome)], pass: Pass) -> impl Iterator<Item = &CellOutcome> {
+type Rounds = [(Pass, CellOutcome)];
+
+fn of_pass(rounds: &Rounds, pass: Pass) -> impl Iterator<Item = &CellOutcome> {
     rounds.iter().filter(move |(of, _)| *of == pass).map(|(_, outcome)| outcome)
 }
 
@@ -15,7 +17,7 @@ impl Cell {
         lock: &str,
         (profile, mix, threads): (&str, Option<Mix>, usize),
         state: State,
-        rounds: &[(Pass, CellOutcome)],
+        rounds: &Rounds,
     ) -> Self {
         let throughput: Vec<&CellOutcome> = of_pass(rounds, Pass::Throughput).collect();
         let per_second = |count: fn(&CellOutcome) -> u64| {
@@ -30,9 +32,9 @@ impl Cell {
         let dedicated = matches!(mix, Some(Mix::Dedicated { .. }));
         let readers = threads.saturating_sub(mix.map_or(0, Mix::writers));
         let (anybody_reads, anybody_writes) = mix.map_or((false, false), Mix::sides);
-        let reads = || Side::of(rounds, READ..=READ, dedicated.then_some(0..readers));
-        let writes = || Side::of(rounds, WRITE..=WRITE, dedicated.then_some(readers..threads));
-        let all = Side::of(rounds, READ..=WRITE, (!dedicated).then_some(0..threads));
+        let reads = || Side::of(rounds, (READ, READ), dedicated.then_some(&(0..readers)));
+        let writes = || Side::of(rounds, (WRITE, WRITE), dedicated.then_some(&(readers..threads)));
+        let all = Side::of(rounds, (READ, WRITE), (!dedicated).then_some(&(0..threads)));
         Self {
             lock: lock.to_owned(),
             profile: profile.to_owned(),
@@ -54,18 +56,18 @@ impl Cell {
 }
 
 impl Side {
-    /// Puts the rounds of some sides together; `among` are the threads that all do the same.
-    fn of(rounds: &[(Pass, CellOutcome)], sides: RangeInclusive<usize>, among: Option<Range<usize>>) -> Self {
+    /// Puts the rounds of one side, or of both, together; `among` are the threads that all do the same.
+    fn of(rounds: &Rounds, (first, last): (usize, usize), among: Option<&Range<usize>>) -> Self {
         let (mut rates, mut fair) = (Vec::new(), Vec::new());
         for outcome in of_pass(rounds, Pass::Throughput) {
-            let sides = &outcome.sides[sides.clone()];
+            let sides = &outcome.sides[first..=last];
             let of_thread = |thread: usize| sides.iter().filter_map(|side| side.counts.get(thread)).sum();
             rates.push(outcome.per_second(sides.iter().flat_map(|side| &side.counts).sum()));
-            let among = among.clone().map(|threads| threads.map(of_thread).collect::<Vec<u64>>());
+            let among = among.cloned().map(|threads| threads.map(of_thread).collect::<Vec<u64>>());
             fair.extend(among.map(|counts| Fairness::of(&counts)));
         }
         let middle = |pick: fn(&Fairness) -> f64| median(&fair.iter().map(pick).collect::<Vec<_>>());
-        let waits = of_pass(rounds, Pass::Latency).map(|outcome| &outcome.sides[sides.clone()]);
+        let waits = of_pass(rounds, Pass::Latency).map(|outcome| &outcome.sides[first..=last]);
         let waits: Vec<&[Accesses]> = waits.collect();
         Self {
             latency: (!waits.is_empty()).then(|| Latency::of(&waits)),

@@ -229,8 +229,8 @@ fn draw(rw: bool, random: &mut Rng, reads_below: u64) -> usize {
 }
 
 impl ThreadEnd {
-    /// Adds what another thread did.
-    fn add(&mut self, other: Self) {
+    /// This, and what another thread did.
+    fn plus(mut self, other: Self) -> Self {
         for side in [READ, WRITE] {
             self.acquisitions[side] += other.acquisitions[side];
         }
@@ -238,6 +238,7 @@ impl ThreadEnd {
         for (all, waits) in self.waits.iter_mut().zip(other.waits) {
             all.add(waits).expect("all histograms have the same bounds");
         }
+        self
     }
 }
 
@@ -293,15 +294,15 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     let unfinished = [READ, WRITE].map(|side| shared.longest_wait(side));
     let ends = drain(&ends, cell.threads, cell.drain_ms);
     let stalled = ends.len() < cell.threads;
-    let mut all = ThreadEnd { waits: vec![new_histogram(), new_histogram()], ..ThreadEnd::default() };
-    ends.into_iter().for_each(|end| all.add(end));
+    let none = ThreadEnd { waits: vec![new_histogram(), new_histogram()], ..ThreadEnd::default() };
+    let all = ends.into_iter().fold(none, ThreadEnd::plus);
     let mut pair = [0, 1].map(|counter| shared.pair[counter].load(Relaxed));
     if cell.mix.is_none() {
         pair[1] = pair[0];
     }
     if cell.pass == Pass::Events {
         // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
-        first.iter_mut().for_each(|counts| counts.fill(0));
+        first = first.map(|counts| vec![0; counts.len()]);
         last = shared.counts();
     }
     let accesses = |side: usize| Accesses {

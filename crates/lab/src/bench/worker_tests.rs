@@ -53,10 +53,10 @@ fn draws_follow_the_share() {
 #[test]
 fn ends_add_up_with_their_waits() {
     let mut waits = vec![new_histogram(), new_histogram()];
-    let mut all = ThreadEnd { waits: waits.clone(), ..end(1, 2, 0) };
+    let first = ThreadEnd { waits: waits.clone(), ..end(1, 2, 0) };
     waits[WRITE].saturating_record(100);
-    all.add(ThreadEnd { waits: waits.clone(), ..end(10, 20, 3) });
-    all.add(ThreadEnd { waits, ..end(0, 1, 0) });
+    let all = first.plus(ThreadEnd { waits: waits.clone(), ..end(10, 20, 3) });
+    let all = all.plus(ThreadEnd { waits, ..end(0, 1, 0) });
     assert_eq!((all.acquisitions, all.torn), ([11, 23], 3));
     assert_eq!(all.waits.iter().map(Histogram::len).collect::<Vec<_>>(), [0, 2]);
 }

@@ -11,6 +11,7 @@ use core::fmt::Write;
 use lab_kit::export::grid::Column;
 use lab_kit::export::page;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 
 /// Strong colours for our locks, in the order of the registry.
@@ -84,18 +85,14 @@ fn colours(locks: &[LockInfo]) -> String {
 }
 
 fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
-    let provenance = &report.provenance;
+    let Provenance { cpu_model, cpus, hypervisor, kernel, date, .. } = &report.provenance;
+    let [model, hypervisor, kernel, date] = [cpu_model, hypervisor, kernel, date].map(|text| escape(text));
+    let (verdict, used) = (escape(&report.summary.join("\n")), report.setting.cpus.len());
+    let unfinished = if report.complete { "" } else { " · <b>unfinished run</b>" };
     let _ = writeln!(
         page,
-        "<h1>{title}</h1><pre class=\"verdict\">{}</pre><p class=\"sub\">{} · {} of {} CPUs · {} · {} · {}{}</p>",
-        escape(&report.summary.join("\n")),
-        escape(&provenance.cpu_model),
-        report.setting.cpus.len(),
-        provenance.cpus,
-        escape(&provenance.hypervisor),
-        escape(&provenance.kernel),
-        escape(&provenance.date),
-        if report.complete { "" } else { " · <b>unfinished run</b>" }
+        "<h1>{title}</h1><pre class=\"verdict\">{verdict}</pre><p class=\"sub\">{model} · {used} of {cpus} CPUs · \
+         {hypervisor} · {kernel} · {date}{unfinished}</p>"
     );
     page::doubts(page, &report.warnings);
     page.push_str("<ul class=\"legend\">");
@@ -122,12 +119,12 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
         escape(&describe(report, load.profile)).replace('\n', "; ")
     );
     for quantity in rows.quantities() {
-        let Some(tick) = quantity.tick() else { continue };
-        let draw = |scale| plot(report, load, grey, quantity, scale, tick);
+        let draw = |scale| plot(report, load, grey, quantity, scale);
+        let Some(log) = draw(Scale::Log) else { continue };
         if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
-            page.push_str(&radios(&name, &draw(Scale::Linear), &draw(Scale::Log)));
+            page.push_str(&radios(&name, &draw(Scale::Linear).unwrap_or_default(), &log));
         } else {
-            let _ = write!(page, "<div class=\"plot\">{}</div>", draw(Scale::Log));
+            let _ = write!(page, "<div class=\"plot\">{log}</div>");
         }
     }
     page.push_str("</div>\n");
@@ -153,14 +150,9 @@ fn radios(name: &str, linear: &str, log: &str) -> String {
     )
 }
 
-fn plot(
-    report: &Report,
-    load: Load,
-    grey: &[bool],
-    quantity: &Quantity,
-    scale: Scale,
-    tick: fn(f64) -> String,
-) -> String {
+/// A plot of a quantity, if it has one.
+fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: Scale) -> Option<String> {
+    let tick = quantity.tick()?;
     let locks = report.locks.iter().enumerate();
     let series = locks.map(|(index, lock)| {
         let counts = report.setting.threads.iter();
@@ -183,7 +175,7 @@ fn plot(
     let series: Vec<Series> = series.collect();
     let title = quantity.title.split(" (").next().unwrap_or(quantity.title);
     let (threads, cpus) = (&report.setting.threads, report.setting.cpus.len());
-    Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render()
+    Some(Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render())
 }
 
 /// A table with a row for each lock, as the terminal has it.
