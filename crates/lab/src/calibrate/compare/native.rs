@@ -1,6 +1,8 @@
 //! The native side: cells of `stanchion bench`, run now or read from the files of an earlier run.
 use crate::bench;
 use crate::calibrate::args::Args;
+use clap::{Args as _, FromArgMatches};
+use lab_kit::usage::one_line;
 use serde::Deserialize;
 use stanchion_cells::threads;
 use std::path::Path;
@@ -92,32 +94,27 @@ fn cells(text: &str) -> csv::Result<Vec<Cell>> {
     Ok(cells)
 }
 
-/// How long threads may take to finish: fair spin locks with many threads a CPU never do, and stall the
-/// comparison.
-const DRAIN: &str = "500ms";
-
-/// The profiles to run.
-fn profiles(args: &Args) -> &str {
-    args.profile.as_deref().unwrap_or("empty,short,medium,long")
+/// What is typed after `stanchion bench` for these cells. Fair spin locks with many threads a CPU never
+/// finish, and are not waited for.
+fn words(args: &Args) -> Vec<String> {
+    let profiles = args.profile.as_deref().unwrap_or("empty,short,medium,long");
+    let mut words = vec![format!("--lock={}", args.locks), format!("--profile={profiles}")];
+    words.extend("--peers=none --latency-rounds=0 --drain=500ms --force".split(' ').map(str::to_owned));
+    let rounds = args.rounds.map(|rounds| rounds.to_string());
+    let Args { threads, time, cpus, .. } = args;
+    for (flag, value) in [("threads", threads), ("time", time), ("rounds", &rounds), ("cpus", cpus)] {
+        words.extend(value.iter().map(|value| format!("--{flag}={value}")));
+    }
+    words.extend(args.quiet.then(|| "--quiet".to_owned()));
+    words
 }
 
 /// What the benchmark would refuse, in one line.
 pub(super) fn check(args: &Args) -> Result<(), String> {
-    if let Some(list) = &args.cpus {
-        bench::cpus(list)?;
-    }
-    bench::check(&bench::Args {
-        lock: Some(args.locks.clone()),
-        peers: Some("none".to_owned()),
-        measure: bench::Measure {
-            profile: vec![profiles(args).to_owned()],
-            threads: args.threads.clone(),
-            time: args.time.clone(),
-            rounds: args.rounds.map(|rounds| rounds.to_string()),
-            ..bench::Measure::default()
-        },
-        ..bench::Args::default()
-    })
+    let command = bench::Args::augment_args(clap::Command::new("bench").no_binary_name(true));
+    let typed = command.try_get_matches_from(words(args));
+    let typed = typed.and_then(|typed| bench::Args::from_arg_matches(&typed));
+    bench::check(&typed.map_err(|error| one_line(&error))?)
 }
 
 /// Runs the benchmark, in a process of its own as a user would.
@@ -125,19 +122,7 @@ pub(super) fn bench(args: &Args) -> Result<Native, String> {
     let json = tempfile::NamedTempFile::new();
     let json = json.map_err(|error| format!("cannot make a file for the benchmark: {error}"))?;
     let mut command = Command::new("/proc/self/exe");
-    command.args(["bench", "--peers", "none", "--latency-rounds", "0", "--drain", DRAIN, "--force"]);
-    command.args(["--lock", &args.locks, "--profile", profiles(args)]).arg("--json").arg(json.path());
-    let rounds = args.rounds.map(|rounds| rounds.to_string());
-    let options =
-        [("--threads", &args.threads), ("--time", &args.time), ("--rounds", &rounds), ("--cpus", &args.cpus)];
-    for (flag, value) in options {
-        if let Some(value) = value {
-            command.args([flag, value.as_str()]);
-        }
-    }
-    if args.quiet {
-        command.arg("--quiet");
-    }
+    command.arg("bench").args(words(args)).arg("--json").arg(json.path());
     match command.stdout(Stdio::null()).status() {
         // Interrupted or with a broken cell: what is there is compared.
         Ok(status) if status.code() != Some(2) => read(json.path()),
@@ -170,7 +155,7 @@ ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
 
     #[test]
     fn json_has_the_cells_of_the_csv_with_the_times_of_the_profile() {
-        let report = bench::testing::full();
+        let report = bench::tests::full();
         let native = from_json(&serde_json::to_string(&report).expect("it is JSON")).expect("well formed");
         let (first, measured) = (&native.cells[0], &report.cells[0]);
         let profile = &report.setting.profiles[0];

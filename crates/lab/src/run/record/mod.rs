@@ -10,13 +10,13 @@ pub(crate) mod file;
 pub(crate) mod raw;
 mod summary;
 
-use crate::bench::clock;
 use core::time::Duration;
 use cost::Costs;
 use file::{Lock, Meta, Totals, Writer};
 use lab_kit::output::{create_json, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
+use stanchion::native::ticks;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
@@ -144,7 +144,7 @@ fn rate(header: &Header) -> f64 {
     };
     let since = now().saturating_sub(header.nanos);
     std::thread::sleep(Duration::from_nanos(LONG_ENOUGH.saturating_sub(since)));
-    let (ticks, nanos) = (clock::ticks().saturating_sub(header.ticks), now().saturating_sub(header.nanos));
+    let (ticks, nanos) = (ticks::now().saturating_sub(header.ticks), now().saturating_sub(header.nanos));
     if ticks == 0 || nanos == 0 { 1.0 } else { ticks as f64 / nanos as f64 }
 }
 
