@@ -1,21 +1,20 @@
-//! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it
-//! likes.
-use super::lock::{Skills, Tortured};
-use super::orders::Orders;
-use super::slot::{Slot, TEST_LOCKS};
+//! Everything the threads of one run share, which is leaked: a stuck thread may look at it for as long as it
+//! likes. And what each context does around a section.
+#![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
+use super::args::Orders;
+use super::handler::Claims;
+use super::lock::{Side, Skills, Tortured};
+use super::slot::{Activity, HANDLER_LEVELS, Slot, TEST_LOCKS, one_more};
 use super::tally::Tally;
 use super::test_lock::TestLock;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 
-/// What is the same for every type of lock.
 pub(super) struct Arena {
     pub(super) orders: Orders,
     pub(super) skills: Skills,
-    /// The lock itself, the nested ones, and one per handler level. Workers know their type.
     pub(super) test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
-    /// The writers, then the readers, then the tormentor if there is one, which takes the handlers' locks
-    /// too.
+    /// The writers, then the readers, then the tormentor if there is one.
     pub(super) slots: Vec<Slot>,
     pub(super) switches: Switches,
 }
@@ -24,7 +23,6 @@ pub(super) struct Arena {
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Switches {
-    /// The run is over: leave at the next opportunity.
     pub(super) stop: AtomicBool,
     /// The stutter holds everybody back.
     pub(super) pause: AtomicBool,
@@ -33,36 +31,29 @@ pub(super) struct Switches {
 }
 
 impl Arena {
-    /// Sets the run up for `orders`.
     pub(super) fn leak(
         orders: Orders,
         skills: Skills,
         test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
     ) -> &'static Self {
-        let slots = (0..orders.writers + orders.readers + usize::from(orders.extras.signals))
-            .map(|_| Slot::default())
-            .collect();
+        let slots = orders.writers + orders.readers + usize::from(orders.extras.signals);
+        let slots = (0..slots).map(|_| Slot::default()).collect();
         Box::leak(Box::new(Self { orders, skills, test_locks, slots, switches: Switches::default() }))
     }
 
-    /// The slots of the writers and the readers.
     pub(super) fn workers(&self) -> &[Slot] {
         &self.slots[..self.orders.writers + self.orders.readers]
     }
 
-    /// Whether the worker in `slot` writes.
     pub(super) fn writes(&self, slot: usize) -> bool {
         slot < self.orders.writers
     }
 
-    /// "writer 3", "reader 0" or "tormentor".
     pub(super) fn name(&self, slot: usize) -> String {
-        if self.writes(slot) {
-            format!("writer {slot}")
-        } else if slot < self.workers().len() {
-            format!("reader {}", slot - self.orders.writers)
-        } else {
-            "tormentor".to_owned()
+        match slot.checked_sub(self.orders.writers) {
+            None => format!("writer {slot}"),
+            Some(reader) if reader < self.orders.readers => format!("reader {reader}"),
+            Some(_) => "tormentor".to_owned(),
         }
     }
 
@@ -74,22 +65,101 @@ impl Arena {
         self.switches.stop.load(Relaxed)
     }
 
-    /// The sums of the writers, and those of the readers. What each did on the other side is in the other
-    /// total.
     pub(super) fn tallies(&self) -> (Tally, Tally) {
         let (writers, readers) = self.workers().split_at(self.orders.writers);
-        (Self::tally(writers, readers, Slot::written), Self::tally(readers, writers, Slot::read))
+        (Tally::of(writers, readers, Slot::written), Tally::of(readers, writers, Slot::read))
+    }
+}
+
+/// A worker, a signal handler on its thread, or the tormentor: says what it does, checks what the lock
+/// protects, and counts.
+#[derive(Clone, Copy)]
+pub(super) struct Context {
+    pub(super) arena: &'static Arena,
+    /// Where it says what it does, and the number of that.
+    pub(super) slot: &'static Slot,
+    pub(super) number: usize,
+    /// How many contexts of its thread it has interrupted.
+    pub(super) depth: usize,
+}
+
+impl Context {
+    pub(super) fn of(arena: &'static Arena, number: usize) -> Self {
+        Self { arena, slot: &arena.slots[number], number, depth: 0 }
     }
 
-    fn tally(slots: &[Slot], others: &[Slot], acquired: fn(&Slot) -> u64) -> Tally {
-        let threads: Vec<(u64, u64)> = slots.iter().map(|slot| (acquired(slot), slot.breaches())).collect();
-        let mut tally = Tally::of(&threads);
-        tally.total += others.iter().map(acquired).sum::<u64>();
-        tally
+    pub(super) fn does(self, activity: Activity, test_lock: usize) {
+        self.slot.does(self.depth, activity, test_lock);
     }
 
-    /// How often `test_lock` was acquired to write there, by whomever: what its counter has to show.
-    pub(super) fn writes_at(&self, test_lock: usize) -> u64 {
-        self.slots.iter().map(|slot| slot.written_at(test_lock)).sum()
+    /// Takes a test lock by `acquire`, and looks around inside.
+    #[inline(always)]
+    pub(super) fn enter<L: Tortured + ?Sized>(
+        self,
+        place: &TestLock<L>,
+        test_lock: usize,
+        side: Side,
+        acquire: impl FnOnce(&L),
+    ) {
+        self.claims(|claims| claims.about_to(self.depth, test_lock, side));
+        acquire(&place.lock);
+        self.claims(|claims| claims.holds(self.depth, test_lock, side));
+        self.does(Activity::Holding, test_lock);
+        self.begin(place, test_lock, side);
+    }
+
+    /// The section begins: what is there to see is booked.
+    pub(super) fn begin<L: ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
+        let writes = side == Side::Writes;
+        let seen = if writes {
+            place.enter_write(self.id())
+        } else {
+            let (mut seen, others) = place.enter_read();
+            match (others, self.arena.skills.shares) {
+                // A handler may have met its own thread's reader.
+                (true, true) if self.depth == 0 => one_more(&self.slot.shared.together),
+                (_, true) => {}
+                (others, false) => seen.exclusion += u64::from(others),
+            }
+            seen
+        };
+        self.slot.charge(seen);
+        self.slot.count(self.depth, test_lock, writes);
+    }
+
+    pub(super) fn end<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
+        self.slot.charge(match side {
+            Side::Writes => place.leave_write(self.id()),
+            Side::Reads | Side::ReadsAgain | Side::Upgrades => place.leave_read(),
+        });
+    }
+
+    #[inline(always)]
+    pub(super) fn leave<L: Tortured + ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
+        self.end(place, side);
+        self.does(Activity::Releasing, test_lock);
+        self.claims(|claims| claims.about_to(self.depth, test_lock, side));
+        // SAFETY: this context entered on that side, or changed to it since.
+        unsafe { place.lock.release(side) };
+        self.claims(|claims| claims.gone(self.depth, test_lock));
+    }
+
+    /// Handlers look at claims only where readers share.
+    #[inline(always)]
+    fn claims(self, change: impl FnOnce(&Claims)) {
+        if self.arena.skills.shares {
+            change(&self.slot.claims);
+        }
+    }
+
+    /// Whether it waits as the last that a thread has a level for, all those that it interrupted waiting too.
+    pub(super) fn waits_fifth(self) -> bool {
+        let doing = self.slot.doing();
+        self.depth == HANDLER_LEVELS && doing.contexts().all(|(activity, _)| activity == Activity::Waiting)
+    }
+
+    /// Unique per slot and depth.
+    pub(super) fn id(self) -> u64 {
+        (self.number * (HANDLER_LEVELS + 1) + self.depth) as u64
     }
 }

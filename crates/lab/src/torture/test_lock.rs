@@ -7,18 +7,14 @@ use super::slot::Breaches;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How many words must agree.
 const WORDS: usize = 7;
 
-/// One lock, its flags and its protected words.
-///
-/// The flags are atomics, so that they see two holders at once whatever the memory orderings. The words are
-/// plain memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half
-/// written, and ThreadSanitizer reports the race on any machine.
+/// The flags are atomics, and see two holders at once whatever the memory orderings. The words are plain
+/// memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half written,
+/// and ThreadSanitizer reports the race on any machine.
 #[repr(align(128))]
 pub(crate) struct TestLock<L: ?Sized> {
-    /// The flags, and the words, are on lines of their own: checking them should not change the lock's
-    /// traffic.
+    /// On lines of their own, as the words are: checking should not change the lock's traffic.
     flags: Flags,
     words: Words,
     pub(crate) lock: L,
@@ -42,14 +38,13 @@ struct Words(UnsafeCell<[u64; WORDS]>);
 // race can do on supported machines is to deliver a stale or new word, never anything else.
 unsafe impl Sync for Words {}
 
-/// What word `index` must be when the sections were entered `count` times.
+/// What a word must be when the sections were entered `count` times.
 fn word(count: u64, index: usize) -> u64 {
     // The first word is the plain counter; the others are derived so that no two are ever equal by chance.
     if index == 0 { count } else { count.rotate_left(9 * index as u32) ^ (0x5d_u64 << (8 * index)) }
 }
 
 impl<L> TestLock<L> {
-    /// A test lock around a free lock.
     pub(crate) fn new(lock: L) -> Self {
         let words = core::array::from_fn(|index| word(0, index));
         Self { flags: Flags::default(), words: Words(UnsafeCell::new(words)), lock }
@@ -74,18 +69,23 @@ impl<L: ?Sized> TestLock<L> {
         u64::from((1..WORDS).any(|index| self.read(index) != word(count, index)))
     }
 
+    /// Who else is inside, seen by a writer: `flag` is what the writers' flag has to be.
+    fn others(&self, flag: u64) -> u64 {
+        let Flags { write_held, readers } = &self.flags;
+        u64::from(write_held.load(Relaxed) != flag) + u64::from(readers.load(Relaxed) != 0)
+    }
+
     /// A writer is in: checks the flags and the words, raises its flag and updates the first half of the
     /// words.
     pub(crate) fn enter_write(&self, context: u64) -> Breaches {
-        let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0)
-            + u64::from(self.flags.readers.load(Relaxed) != 0);
+        let exclusion = self.others(0);
         self.flags.write_held.store(context + 1, Relaxed);
-        let seen = Breaches { exclusion, torn: self.torn() };
+        let torn = self.torn();
         let next = self.read(0).wrapping_add(1);
         for index in 0..WORDS / 2 {
             self.write(index, word(next, index));
         }
-        seen
+        Breaches { exclusion, torn }
     }
 
     /// The writer leaves: completes the words and lowers its flag.
@@ -95,8 +95,7 @@ impl<L: ?Sized> TestLock<L> {
             self.write(index, word(count, index));
         }
         // The flag must still be ours: this catches an intruder that came *and went* while we were inside.
-        let exclusion = u64::from(self.flags.write_held.load(Relaxed) != context + 1)
-            + u64::from(self.flags.readers.load(Relaxed) != 0);
+        let exclusion = self.others(context + 1);
         self.flags.write_held.store(0, Relaxed);
         Breaches { exclusion, torn: 0 }
     }
@@ -108,14 +107,12 @@ impl<L: ?Sized> TestLock<L> {
         (Breaches { exclusion, torn: self.torn() }, others)
     }
 
-    /// The reader leaves.
     pub(crate) fn leave_read(&self) -> Breaches {
         let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0);
         self.flags.readers.fetch_sub(1, Relaxed);
         Breaches { exclusion, torn: 0 }
     }
 
-    /// How many readers are inside.
     pub(crate) fn readers(&self) -> u64 {
         self.flags.readers.load(Relaxed)
     }
