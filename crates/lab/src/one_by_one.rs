@@ -11,7 +11,6 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Where results go.
 #[derive(clap::Args)]
 pub(crate) struct ResultFile {
     /// Write the results here

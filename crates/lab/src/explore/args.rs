@@ -9,17 +9,12 @@ use lab_kit::names::{LockNames, unknown};
 use lab_kit::seed;
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
 
-/// The word that stands for all sound locks.
+/// Words that stand for all sound locks, and for all that are broken on purpose.
 pub(super) const ALL: &str = "all";
-/// The word that stands for all locks that are broken on purpose.
 pub(super) const BUSTED: &str = "busted";
 
-/// Schedules of each lock unless told otherwise.
-const SCHEDULES: u64 = 100_000;
 /// The most rounds of a context; more would exceed the step limit of a schedule.
 const ROUNDS_MOST: i64 = 64;
-/// The deepest priority schedules that make sense.
-const DEPTH_MOST: i64 = 64;
 /// Half of all numbers are left for the seeds that follow the first: if they ran out, there would be no end.
 const SEED_MOST: u64 = u64::MAX >> 1;
 
@@ -51,7 +46,7 @@ pub(crate) struct Args {
     strategy: Strategy,
 
     /// Priority levels of a pct schedule: at most this many less one change
-    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = value_parser!(u32).range(1..=DEPTH_MOST))]
+    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = value_parser!(u32).range(1..=64))]
     depth: u32,
 
     /// Contexts of a schedule, at most
@@ -111,10 +106,9 @@ impl Args {
 
     /// How many schedules a lock has at most.
     pub(super) fn schedules(&self) -> u64 {
-        self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { SCHEDULES })
+        self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { 100_000 })
     }
 
-    /// What is going to happen, in a line.
     pub(super) fn describe(&self) -> String {
         let much = match (self.time, self.schedules()) {
             (Some(time), u64::MAX) => format!("{} s a lock", time.as_secs_f64()),

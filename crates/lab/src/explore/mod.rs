@@ -60,14 +60,12 @@ fn explore_all(args: &Args) -> Result<ExitCode, String> {
     Ok(report.run(&subjects, file, |_, subject| explore_one(subject, args), told))
 }
 
-/// The options, for programs.
 fn options(options: &Options) -> Value {
     let Options { contexts, rounds, strategy, depth, faults } = options;
     let (strategy, faults) = (strategy.name(), faults.map(|faults| faults.to_string()));
     json!({"contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults})
 }
 
-/// One schedule again, step by step.
 fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
     let [subject] = args.subjects()?[..] else {
         return Err("--replay needs the lock: --lock NAME, one name".to_owned());
@@ -163,7 +161,6 @@ struct Outcome {
     steps: u64,
     seconds: f64,
     worst_overtaking: u32,
-    /// The bound that the lock states.
     bound: String,
     rows_reached: Vec<&'static str>,
     rows_missed: Vec<&'static str>,

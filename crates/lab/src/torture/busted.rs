@@ -2,7 +2,7 @@
 //! the same without a flaw.
 //!
 //! `registry.rs` says of each flaw what is broken and what has to catch it, and CI holds torture to that. None
-//! of them keeps what a lock promises: torture treats the data behind a lock as racing (see `test_lock.rs`).
+//! of them keeps what a lock promises: torture treats the data behind a lock as racing (see `arena.rs`).
 #![expect(unsafe_code, reason = "to give back a lock under torture is unsafe, whatever the lock makes of it")]
 use super::lock::{Side, Tortured};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -69,7 +69,6 @@ impl<const FLAW: u8> Flag<FLAW> {
     const ACQUIRE: Ordering = if FLAW == RELAXED { Ordering::Relaxed } else { Ordering::Acquire };
     const RELEASE: Ordering = if FLAW == RELAXED { Ordering::Relaxed } else { Ordering::Release };
 
-    /// Once in so many times.
     fn now(&self, one_in: u32) -> bool {
         self.rarely.fetch_add(1, Ordering::Relaxed) % one_in == one_in - 1
     }
@@ -191,7 +190,6 @@ pub(crate) const DOUBLE_GRANT: u8 = 0;
 /// That is why the tormentor has calm spells, and spares workers that are getting nowhere.
 pub(crate) const MISSED: u8 = 1;
 
-/// A ticket lock.
 #[derive(Default)]
 pub(crate) struct Ticket<const FLAW: u8> {
     next: AtomicU32,

@@ -24,7 +24,7 @@ const SHORT_HOLD: Duration = Duration::from_micros(2);
 ///
 /// The probabilities are locktorture's (`torture_spin_lock_write_delay`): rare *long* holds force massive
 /// contention, more common *short* ones resemble likely code. They scale with the number of competing
-/// threads, so that the run as a whole sees the same share of each however many threads there are.
+/// threads, so that the run as a whole sees the same share of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
     /// Hold for the run's long hold; `Some(true)` if off the CPU, as a holder is whose vCPU was taken away.

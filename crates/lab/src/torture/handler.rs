@@ -38,8 +38,7 @@ pub(super) fn install() -> io::Result<()> {
         // `SA_NODEFER` lets the signal interrupt its own handler: that is the nesting.
         action.sa_flags = flags | libc::SA_NODEFER;
         // SAFETY: `action` is initialised, the handler has the signature that goes without `SA_SIGINFO` and
-        // only does what a handler may, the old action is not asked for, and no one else in this process uses
-        // the signal.
+        // does what a handler may, the old action is not asked for, and nobody else here uses the signal.
         if unsafe { libc::sigaction(signal, &raw const action, core::ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -77,8 +76,7 @@ extern "C" fn on_signal(_signal: c_int) {
     let saved = unsafe { *errno };
     WORKER.with(|word| {
         // SAFETY: the pointer is null or points to the worker's context on this very thread's stack, in a
-        // frame below this handler that is suspended, so it lives until the handler returns. Nobody changes
-        // it.
+        // suspended frame below this handler, so it lives until the handler returns. Nobody changes it.
         if let Some(worker) = unsafe { word.load(Relaxed).as_ref() } {
             interrupt(*worker);
         }

@@ -169,7 +169,6 @@ pub(super) struct Rw<R>(R);
 /// One that can be held upgradably.
 pub(super) struct UpgradableRw<R>(Rw<R>);
 
-/// No run has as many threads as that.
 fn counted<T>(acquired: Result<T, TooManyReaders>) {
     acquired.expect("torture has far fewer readers than a lock can count");
 }
@@ -233,20 +232,18 @@ where
     }
 
     fn try_acquire(&self, side: Side) -> bool {
-        if side == Side::Upgrades {
-            self.0.0.try_lock_upgradable().is_some()
-        } else {
-            self.0.try_acquire(side)
+        match side {
+            Side::Upgrades => self.0.0.try_lock_upgradable().is_some(),
+            _ => self.0.try_acquire(side),
         }
     }
 
     unsafe fn release(&self, side: Side) {
-        if side == Side::Upgrades {
+        match side {
             // SAFETY: the calling context has the lock upgradably. The guard is a mark without content.
-            unsafe { self.0.0.unlock_upgradable(Default::default()) };
-        } else {
+            Side::Upgrades => unsafe { self.0.0.unlock_upgradable(Default::default()) },
             // SAFETY: the caller's promise is ours.
-            unsafe { self.0.release(side) };
+            _ => unsafe { self.0.release(side) },
         }
     }
 
@@ -287,11 +284,9 @@ impl Tortured for Classed {
     }
 
     fn try_acquire(&self, side: Side) -> bool {
-        let Self { lock, class } = self;
-        if side.reads() {
-            lock.try_acquire_read_in(class).is_some()
-        } else {
-            lock.try_acquire_write_in(class)
+        match side {
+            Side::Reads | Side::ReadsAgain => self.lock.try_acquire_read_in(&self.class).is_some(),
+            Side::Writes | Side::Upgrades => self.lock.try_acquire_write_in(&self.class),
         }
     }
 

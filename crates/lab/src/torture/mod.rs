@@ -2,9 +2,9 @@
 //!
 //! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]),
-//! moves and pauses them, and watches for stalls ([`watchdog`]). What all of them do around a section is in
-//! [`arena`], what is checked inside in [`test_lock`]. [`lock`] says what is asked of a lock, [`registry`]
-//! which are tortured, and [`busted`] has those that are broken on purpose.
+//! moves and pauses them, and watches for stalls ([`watchdog`]). What they share and check is in [`arena`].
+//! [`lock`] says what is asked of a lock, [`registry`] which are tortured, and [`busted`] has those that are
+//! broken on purpose.
 mod arena;
 mod args;
 mod busted;
@@ -17,7 +17,6 @@ mod registry;
 mod session;
 mod slot;
 mod tally;
-mod test_lock;
 mod tormentor;
 mod watchdog;
 mod worker;

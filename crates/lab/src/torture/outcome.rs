@@ -109,7 +109,6 @@ pub(crate) struct Finished {
     pub(crate) cut_short: bool,
     pub(crate) writes: Tally,
     pub(crate) reads: Tally,
-    /// Over the writers.
     pub(crate) jain: f64,
     /// Over workers, handlers and the tormentor.
     #[serde(flatten)]

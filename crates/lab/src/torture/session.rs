@@ -3,7 +3,7 @@
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
-use super::arena::Arena;
+use super::arena::{Arena, TestLock};
 use super::args::Orders;
 use super::chance::{Rng, stream};
 use super::handler;
@@ -11,7 +11,6 @@ use super::lock::{Side, Skills, Tortured};
 use super::outcome::{Event, Failure, Finished, Stall, StalledWorker};
 use super::slot::{Slot, TEST_LOCKS, lock_name};
 use super::tally::{Counts, Shared, jain};
-use super::test_lock::TestLock;
 use super::tormentor::{self, Shuffle};
 use super::watchdog::{Sample, Verdict, Watchdog};
 use super::worker::{self, TestLocks};
@@ -41,7 +40,7 @@ static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 /// Sits in the slot of that number, as its occupant of that generation.
 type Work = dyn Fn(usize, u64) + Sync;
 
-/// Tortures `L` as ordered. Does not return.
+/// Does not return.
 pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
     let locks: &'static TestLocks<L> =
         Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock)))));
@@ -75,9 +74,9 @@ struct Session {
     watchdog: Watchdog,
     done: Finished,
     next_stats: Duration,
-    next_pause: Duration,
+    /// When a pause begins or ends.
+    next_turn: Duration,
     next_shuffle: Duration,
-    resume: Duration,
 }
 
 impl Session {
@@ -103,9 +102,8 @@ impl Session {
             watchdog: Watchdog::new(arena.slots.len(), stall, arena.long_hold()),
             done: Finished::default(),
             next_stats: Duration::from_secs_f64(orders.stat_interval),
-            next_pause: Duration::from_secs_f64(orders.stutter),
+            next_turn: Duration::from_secs_f64(orders.stutter),
             next_shuffle: Duration::ZERO,
-            resume: Duration::ZERO,
         };
         session.usher();
         session
@@ -213,19 +211,17 @@ impl Session {
 
     /// Holds everybody back now and then. Not while something looks stuck: a pause would hide it.
     fn stutter(&mut self, now: Duration) {
-        if !self.arena.orders.extras.stutter {
+        if !self.arena.orders.extras.stutter || now < self.next_turn {
             return;
         }
         let pause = &self.arena.switches.pause;
         if pause.load(Relaxed) {
-            if now >= self.resume {
-                pause.store(false, Relaxed);
-                self.next_pause = now + Duration::from_secs_f64(self.arena.orders.stutter);
-            }
-        } else if now >= self.next_pause && self.watchdog.idle_all() < HANDS_OFF {
+            pause.store(false, Relaxed);
+            self.next_turn = now + Duration::from_secs_f64(self.arena.orders.stutter);
+        } else if self.watchdog.idle_all() < HANDS_OFF {
             pause.store(true, Relaxed);
             self.done.pauses += 1;
-            self.resume = now + Duration::from_millis(self.rng.u64(PAUSE_MS));
+            self.next_turn = now + Duration::from_millis(self.rng.u64(PAUSE_MS));
         }
     }
 

@@ -125,9 +125,7 @@ pub(crate) struct Slot {
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Breaches {
-    /// Somebody else was inside.
     pub(crate) exclusion: u64,
-    /// The protected words did not agree.
     pub(crate) torn: u64,
 }
 

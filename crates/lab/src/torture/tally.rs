@@ -25,7 +25,6 @@ impl Tally {
         }
     }
 
-    /// The line as locktorture prints it.
     pub(crate) fn line(&self, side: &str) -> String {
         let Self { total, max, min, fail } = *self;
         // As locktorture has it: the busiest thread had more than twice what the least busy one had.

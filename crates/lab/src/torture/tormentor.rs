@@ -71,8 +71,8 @@ fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
     let deepest = rng.usize(1..=HANDLER_LEVELS);
     for test_lock in (1..=deepest).map(handler_lock) {
         context.does(Activity::Waiting, test_lock);
-        let place = arena.test_locks[test_lock];
-        context.enter(place, test_lock, Side::Writes, |lock| lock.acquire(Side::Writes));
+        context
+            .enter(arena.test_locks[test_lock], test_lock, Side::Writes, |lock| lock.acquire(Side::Writes));
     }
     for depth in 1..=deepest + 1 {
         handler::signal(victim, rng);
@@ -87,30 +87,27 @@ fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
     context.does(Activity::Thinking, 0);
 }
 
-pub(crate) struct Shuffle {
-    allowed: CpuSet,
-    cpus: Vec<usize>,
-}
+pub(crate) struct Shuffle(CpuSet);
 
 impl Shuffle {
     pub(crate) fn probe() -> std::io::Result<Self> {
         let allowed = sched_getaffinity(None)?;
         // Binding to what is already allowed changes nothing, but needs the same permission.
         sched_setaffinity(None, &allowed)?;
-        let cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| allowed.is_set(cpu)).collect();
-        Ok(Self { allowed, cpus })
+        Ok(Self(allowed))
     }
 
     /// Binds a worker to one random CPU, or to all but one, or sets it free; whether it moved.
     pub(crate) fn one(&self, slot: &Slot, rng: &mut Rng) -> bool {
-        let chosen = self.cpus[rng.usize(..self.cpus.len())];
-        let mut set = self.allowed;
+        let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| self.0.is_set(cpu)).collect();
+        let chosen = cpus[rng.usize(..cpus.len())];
+        let mut set = self.0;
         match rng.u8(..3) {
             0 => {
                 set = CpuSet::new();
                 set.set(chosen);
             }
-            1 if self.cpus.len() > 1 => set.unset(chosen),
+            1 if cpus.len() > 1 => set.unset(chosen),
             _ => {}
         }
         // While `with` runs the thread cannot leave, so its number cannot have gone to a stranger.
@@ -133,7 +130,7 @@ mod tests {
                 for _ in 0..20 {
                     assert!(shuffle.one(&slot, &mut rng));
                     let now = sched_getaffinity(None).unwrap();
-                    assert!(now.count() >= 1 && now.count() <= shuffle.allowed.count());
+                    assert!(now.count() >= 1 && now.count() <= shuffle.0.count());
                 }
                 slot.thread.set(0);
             });

@@ -23,10 +23,6 @@ impl Sample {
     fn does(&self, what: impl Fn(Activity) -> bool) -> bool {
         self.doing.contexts().any(|(activity, _)| what(activity))
     }
-
-    fn involves_lock(&self) -> bool {
-        self.does(Activity::involves_lock)
-    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,13 +78,14 @@ impl Watchdog {
         let served = samples.iter().map(|sample| sample.progress).sum();
         for (track, sample) in self.tracks.iter_mut().zip(samples) {
             // A context between acquisitions waits for nothing, so its wait has not begun.
-            let between = !sample.involves_lock();
+            let between = !sample.does(Activity::involves_lock);
             if track.progress != sample.progress || between && track.reported {
                 *track = Track { progress: sample.progress, since: now, served, reported: false };
             }
         }
         let idle = self.idle_all();
-        if samples.iter().any(Sample::involves_lock) && idle >= self.limit(samples) {
+        let involved = samples.iter().any(|sample| sample.does(Activity::involves_lock));
+        if involved && idle >= self.limit(samples) {
             return Verdict::Stalled(idle);
         }
         self.starved(samples, served)

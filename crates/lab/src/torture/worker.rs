@@ -1,11 +1,10 @@
 //! The worker's loop: locktorture's `lock_torture_writer` and `lock_torture_reader`.
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
-use super::arena::{Arena, Context};
+use super::arena::{Arena, Context, TestLock};
 use super::chance::{Hold, Rng, one_in, stream};
 use super::handler;
 use super::lock::{Side, Tortured};
 use super::slot::{Activity, Breaches, Slot, TASK_LOCKS, TEST_LOCKS, one_more};
-use super::test_lock::TestLock;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::time::Instant;
@@ -154,7 +153,13 @@ impl<L: Tortured> Worker<L> {
 
     /// Stays in the innermost section for a while. Returns the side on which it is left.
     fn stay(&mut self, test_lock: usize, side: Side) -> Side {
-        self.hold(test_lock);
+        let orders = &self.arena.orders;
+        let rivals = if self.arena.writes(self.context.number) { orders.writers } else { orders.readers };
+        let hold = Hold::draw(&mut self.rng, rivals as u64);
+        if hold.long.is_some() {
+            self.context.does(Activity::HoldingLong, test_lock);
+        }
+        hold.perform(self.arena.long_hold());
         let (skills, shared) = (self.arena.skills, &self.slot.shared);
         match side {
             Side::Reads if skills.shares => self.read_on(test_lock),
@@ -167,16 +172,6 @@ impl<L: Tortured> Worker<L> {
             _ => {}
         }
         side
-    }
-
-    fn hold(&mut self, test_lock: usize) {
-        let orders = &self.arena.orders;
-        let rivals = if self.arena.writes(self.context.number) { orders.writers } else { orders.readers };
-        let hold = Hold::draw(&mut self.rng, rivals as u64);
-        if hold.long.is_some() {
-            self.context.does(Activity::HoldingLong, test_lock);
-        }
-        hold.perform(self.arena.long_hold());
     }
 
     fn read_on(&mut self, test_lock: usize) {
