@@ -64,7 +64,7 @@ impl<R: Serialize> Report<R> {
         Ok((Self { command, provenance: Provenance::collect(seed), options, results: Vec::new() }, exports))
     }
 
-    /// Runs the locks, until the user has enough of it, and prints what is `told` of the results, with whether
+    /// Runs the locks, until the user has enough of it, and prints what is `told` of the results; and whether
     /// all are good.
     pub(crate) fn run<L>(
         mut self,

@@ -1,8 +1,8 @@
 //! Locks that are broken on purpose, each in one way, to show that torture (or a sanitizer) would notice; and
 //! the same without a flaw.
 //!
-//! `registry.rs` says of each flaw what is broken and what has to catch it, and CI holds torture to that. None
-//! of them keeps what a lock promises: torture treats the data behind a lock as racing (see `arena.rs`).
+//! `registry.rs` says of each flaw what is broken and what has to catch it, and CI holds torture to that.
+//! None of them keeps what a lock promises: torture treats the data behind a lock as racing (see `arena.rs`).
 #![expect(unsafe_code, reason = "to give back a lock under torture is unsafe, whatever the lock makes of it")]
 use super::lock::{Side, Tortured};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
@@ -186,8 +186,8 @@ impl<const FLAW: u8> Tortured for Flag<FLAW> {
 pub(crate) const DOUBLE_GRANT: u8 = 0;
 /// A waiter looks whether it is its turn *before* it notes which wake-up it is waiting for. One in between is
 /// missed, and since the lock was handed to that very waiter, nobody gets it ever again, which the watchdog
-/// sees. A signal without `SA_RESTART` ends a futex wait, and the waiter looks again: signals *cure* this bug.
-/// That is why the tormentor has calm spells, and spares workers that are getting nowhere.
+/// sees. A signal without `SA_RESTART` ends a futex wait, and the waiter looks again: signals *cure* this
+/// bug. That is why the tormentor has calm spells, and spares workers that are getting nowhere.
 pub(crate) const MISSED: u8 = 1;
 
 #[derive(Default)]

@@ -19,8 +19,8 @@ pub(super) fn one_in(rng: &mut Rng, n: u64) -> bool {
 
 const SHORT_HOLD: Duration = Duration::from_micros(2);
 
-/// What a holder does before it releases: mostly nothing, sometimes a little, very rarely for an age. The draws
-/// are independent, several may come true.
+/// What a holder does before it releases: mostly nothing, sometimes a little, very rarely for an age. The
+/// draws are independent, several may come true.
 ///
 /// The probabilities are locktorture's (`torture_spin_lock_write_delay`): rare *long* holds force massive
 /// contention, more common *short* ones resemble likely code. They scale with the number of competing

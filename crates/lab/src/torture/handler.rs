@@ -1,8 +1,8 @@
 //! Signal handlers that take locks of the tortured type in the middle of whatever their thread was doing.
 //!
 //! A lock that queues on per-thread nodes must give a handler a node of its own: this is a kernel's interrupt
-//! nesting, four levels deep. A handler never waits for a lock that a context below it on the same thread has:
-//! see [`Claims`].
+//! nesting, four levels deep. A handler never waits for a lock that a context below it on the same thread
+//! has: see [`Claims`].
 //!
 //! Everything here runs inside a handler, so it allocates nothing, takes nothing but the lock under torture,
 //! and leaves `errno` as it was.
@@ -142,8 +142,8 @@ fn choose(skills: Skills, claimed: Claimed, depth: usize, rng: &mut Rng) -> (usi
     }
 }
 
-/// What the contexts stacked on one thread hold and want: the worker, then the handlers by depth. Each writes its
-/// own.
+/// What the contexts stacked on one thread hold and want: the worker, then the handlers by depth. Each writes
+/// its own.
 ///
 /// Test locks are taken in ascending order. A handler may take what comes after everything that its thread
 /// holds or wants (under a mutex its depth decides which); or read once more what its thread

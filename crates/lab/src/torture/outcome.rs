@@ -201,7 +201,7 @@ impl Outcome {
     }
 }
 
-/// What is printed in the end, and whether all is as expected: the table, then what went wrong with each lock.
+/// What is printed in the end, and whether all is as expected: the table, then what went wrong.
 pub(crate) fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
     let mut lines = vec![format!("\n{}", table(&COLUMNS, all))];
     lines.extend(all.iter().flat_map(Outcome::lines));

@@ -64,8 +64,8 @@ impl Activity {
     }
 }
 
-/// What every context stacked on one thread is doing: the worker, then the handlers by depth. Of each byte, the
-/// upper half is the activity and the lower one the test lock.
+/// What every context stacked on one thread is doing: the worker, then the handlers by depth. Of each byte,
+/// the upper half is the activity and the lower one the test lock.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Doing([u8; HANDLER_LEVELS + 1]);
 

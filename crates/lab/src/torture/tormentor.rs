@@ -1,5 +1,5 @@
 //! The tormentor: a thread that sends signals to the workers, and sees to it that their handlers have to
-//! wait. And what moves workers between CPUs while they wait and hold, as the kernel's `torture_shuffle` does.
+//! wait. And what moves workers between CPUs, as the kernel's `torture_shuffle` does.
 //!
 //! Signals come in storms with calm spells between. A calm is as necessary as a storm: a signal ends a futex
 //! wait, after which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing

@@ -15,8 +15,8 @@ const TRY_ONE_IN: u64 = 16;
 const TRIES_MOST: u32 = 8;
 /// One round in this many takes further locks while it holds the first.
 const NEST_ONE_IN: u64 = 8;
-/// One round in this many starts at a nested lock, which would otherwise never be contended: whoever holds the
-/// first has the others to itself.
+/// One round in this many starts at a nested lock, which would otherwise never be contended: whoever holds
+/// the first has the others to itself.
 const START_NESTED_ONE_IN: u64 = 16;
 /// Of the slots, every other pair changes sides in one round in this many…
 const OTHER_SIDE_ONE_IN: u64 = 8;
@@ -35,8 +35,8 @@ const COMPANY: Duration = Duration::from_micros(100);
 const SLEEP_ONE_IN: u64 = 1 << 20;
 /// So many rounds a thread of a slot that churns lives at least…
 const LIFE_LEAST: u64 = 200;
-/// …and this often that is doubled at most: drawn evenly, so that threads come and go under slow locks as well
-/// as under fast ones, which do a hundred times as many rounds in the same time.
+/// …and this often that is doubled at most: drawn evenly, so that threads come and go under slow locks as
+/// well as under fast ones, which do a hundred times as many rounds in the same time.
 const LIFE_DOUBLINGS: u32 = 7;
 
 pub(super) type TestLocks<L> = [TestLock<L>; TEST_LOCKS];
