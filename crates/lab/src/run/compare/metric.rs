@@ -37,12 +37,11 @@ impl Metric {
             "cpu" => Self::Cpu,
             "rss" => Self::Rss,
             pattern => {
-                let regex = compiled(pattern)?;
-                if regex.captures_len() != 2 {
+                let groups = compiled(pattern)?.captures_len() - 1;
+                if groups != 1 {
                     return Err(format!(
-                        "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {} groups in \
-                         parentheses; one must pick the number",
-                        regex.captures_len() - 1
+                        "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {groups} groups in \
+                         parentheses; one must pick the number"
                     ));
                 }
                 Self::Output { pattern: pattern.to_owned(), higher_is_better }
