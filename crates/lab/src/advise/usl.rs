@@ -42,7 +42,9 @@ impl Law {
         [&[][..], &[2], &[1], &[1, 2]].into_iter().find_map(|left_out| {
             let mut rows = rows;
             for &term in left_out {
-                rows.iter_mut().for_each(|row| row[term] = 0.0);
+                for row in &mut rows {
+                    row[term] = 0.0;
+                }
                 rows[term] = [0.0; 4];
                 rows[term][term] = 1.0;
             }

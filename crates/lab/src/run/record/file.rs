@@ -116,7 +116,7 @@ pub(crate) fn read_path(path: &Path, each: impl FnMut(&Chunk) -> Option<()>) -> 
 
 fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
     let mut first = [0; 12];
-    from.read_exact(&mut first).map_err(unreadable)?;
+    fill(&mut from, &mut first)?;
     if &first[..8] != MAGIC {
         return Err("is no trace of `stanchion run --record`".to_owned());
     }
@@ -157,23 +157,24 @@ fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Resu
 /// Kind and payload of the next one.
 fn section(from: &mut impl Read) -> Result<(u32, Vec<u8>), String> {
     let mut section = vec![0; 12];
-    from.read_exact(&mut section).map_err(unreadable)?;
+    fill(from, &mut section)?;
     let (kind, length) = (wire::Bytes(&section).u32(0), wire::Bytes(&section).u64(4));
     // No more memory than there are bytes, whatever the length says; where they end early, the sum is missing.
-    from.by_ref().take(length).read_to_end(&mut section).map_err(unreadable)?;
+    let read = from.by_ref().take(length).read_to_end(&mut section);
+    read.map_err(|error| format!("cannot be read: {error}"))?;
     let mut sum = [0; 4];
-    from.read_exact(&mut sum).map_err(unreadable)?;
+    fill(from, &mut sum)?;
     if u32::from_le_bytes(sum) != crc32fast::hash(&section) {
         return Err(DAMAGED.to_owned());
     }
     Ok((kind, section.split_off(12)))
 }
 
-fn unreadable(error: io::Error) -> String {
-    match error.kind() {
+fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
+    from.read_exact(bytes).map_err(|error| match error.kind() {
         ErrorKind::UnexpectedEof => CUT.to_owned(),
         _ => format!("cannot be read: {error}"),
-    }
+    })
 }
 
 fn chunk(payload: &[u8]) -> Option<Chunk> {

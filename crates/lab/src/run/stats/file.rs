@@ -127,6 +127,7 @@ fn lock(record: &[u8], processes: usize) -> Option<Lock> {
     use stats::Record as R;
     let bytes = Bytes(record);
     let word = bytes.u32(offset_of!(R, kind));
+    let kind = Kind::of(word & 0xffff)?;
     let process = bytes.u32(offset_of!(R, process)) as usize;
     let depth = ((word >> 16) as usize).min(FRAMES);
     let contended = bytes.u64(offset_of!(R, contended));
@@ -134,7 +135,7 @@ fn lock(record: &[u8], processes: usize) -> Option<Lock> {
     Some(Lock {
         process: process.checked_sub(1).filter(|process| *process < processes)?,
         address: format!("{:#x}", bytes.u64(offset_of!(R, address))),
-        kind: Kind::of(word & 0xffff)?,
+        kind,
         frames: (0..depth).map(|frame| bytes.u64(offset_of!(R, frames) + 8 * frame)).collect(),
         first_taken: Vec::new(),
         lives: bytes.u32(offset_of!(R, lives)).into(),
