@@ -1,5 +1,5 @@
-//! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page with
-//! a plot for each machine, what threads do in the case that decided, and the locks of the program.
+//! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page
+//! with a plot for each machine, what threads do in the case that decided, and the locks of the program.
 use super::load::Recording;
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, distinct};

@@ -4,8 +4,8 @@
 //! marks.
 //!
 //! What recording adds to the times that it tells is taken off again. Each contains a reading of the clock,
-//! what the interposer wrote down before it, and the lock's own instructions, which the simulator adds for the
-//! lock that it has. A recording says how long an empty section was (`run/record/cost.rs`); if it says
+//! what the interposer wrote down before it, and the lock's own instructions, which the simulator adds for
+//! the lock that it has. A recording says how long an empty section was (`run/record/cost.rs`); if it says
 //! nothing, a reading of the clock is taken off.
 use super::load::{Program, identity};
 use crate::run::record::codec::{Event, Item, Kind, What};

@@ -19,8 +19,8 @@ const FIRST_LINE: u64 = 256;
 /// Where programs are looked for if `PATH` is not set, as the C library does.
 const USUAL_PATH: &str = "/bin:/usr/bin";
 
-/// Libraries whose locks do not count: the C library in its parts, and the unwinder, which locks only while it
-/// unwinds and is part of nearly every program that is not C.
+/// Libraries whose locks do not count: the C library in its parts, and the unwinder, which locks only while
+/// it unwinds and is part of nearly every program that is not C.
 const ASIDE: [&str; 7] =
     ["libc.so.", "libpthread.so.", "libm.so.", "libdl.so.", "librt.so.", "ld-linux", "libgcc_s.so."];
 

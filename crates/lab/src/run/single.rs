@@ -92,8 +92,9 @@ fn supervise(single: &Single) -> io::Result<Gone> {
 }
 
 /// Passes on what was caught, and what is yet to come. A program in our own process group has what the
-/// terminal sends already; one that leads a group of its own (`leads`) has not, and the group gets it. SIGUSR2
-/// is kept from it if we have something to `tell` then: most programs would end. What is returned ends it.
+/// terminal sends already; one that leads a group of its own (`leads`) has not, and the group gets it.
+/// SIGUSR2 is kept from it if we have something to `tell` then: most programs would end. What is returned
+/// ends it.
 fn pass_on<'scope>(
     mut caught: SignalsInfo<WithRawSiginfo>,
     scope: &'scope Scope<'scope, '_>,

@@ -159,7 +159,8 @@ fn section(from: &mut impl Read) -> Result<(u32, Vec<u8>), String> {
     let mut section = vec![0; 12];
     fill(from, &mut section)?;
     let (kind, length) = (wire::Bytes(&section).u32(0), wire::Bytes(&section).u64(4));
-    // No more memory than there are bytes, whatever the length says; where they end early, the sum is missing.
+    // No more memory than there are bytes, whatever the length says; where they end early, the sum is
+    // missing.
     let read = from.by_ref().take(length).read_to_end(&mut section);
     read.map_err(|error| format!("cannot be read: {error}"))?;
     let mut sum = [0; 4];
