@@ -2,8 +2,8 @@
 //!
 //! Events come in the order of releases, thread by thread. Locks that were taken before an event that ends
 //! first have a negative time before them; so each thread is read twice: once for those, once to merge all.
-use super::causes::{self, Causes, Notice, Wait};
 use super::telling;
+use crate::run::Places;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::file::{self, Meta, Totals};
 use crate::run::record::missing;
@@ -48,9 +48,6 @@ impl Lock {
 #[derive(Debug, Serialize)]
 pub(crate) struct Recording {
     pub program: Vec<String>,
-    /// Of the process that is replayed.
-    #[serde(skip)]
-    pub pid: u32,
     pub threads: usize,
     pub workers: usize,
     /// How many workers there were at a time.
@@ -68,13 +65,6 @@ pub(crate) struct Recording {
     pub limits: Vec<String>,
 }
 
-impl Recording {
-    /// Threads besides the workers.
-    pub(super) fn others(&self) -> usize {
-        self.threads - self.workers
-    }
-}
-
 #[derive(Default)]
 struct Seen {
     threads: BTreeSet<u64>,
@@ -89,7 +79,7 @@ pub(super) fn identity(event: &Event) -> Identity {
     (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
-pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
+pub(super) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording), String> {
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
     let whole = file::read_path(path, |chunk| {
         processes.entry(chunk.process).or_default().entry(chunk.thread).or_default().push(chunk.clone());
@@ -108,9 +98,13 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
     let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
     let scripts = threads.iter().enumerate().map(|(index, chunks)| telling::script(&program, index, chunks));
     let scripts = scripts.collect::<Option<_>>().ok_or("is damaged")?;
-    let (recorded, mut recording) = program.finish(scripts, workers, threads[0][0].pid);
+    let (recorded, mut recording) = program.finish(scripts, workers);
     recording.limits = program.limits(&recording, &whole.totals, other_processes);
     recording.locks.truncate(TOLD);
+    for lock in &mut recording.locks {
+        let place = (threads[0][0].pid, lock.address.clone());
+        lock.places = places.get(&place).cloned().unwrap_or_default();
+    }
     Ok((recorded, recording))
 }
 
@@ -172,12 +166,12 @@ impl<'a> Program<'a> {
             numbers: shared.iter().copied().zip(0..).collect(),
             shared,
             waits: waits.len(),
-            causes: causes::find(notices, waits),
+            causes: causes(notices, waits),
         })
     }
 
     /// What is replayed, and what is known besides; what is doubtful about it is not.
-    fn finish(&self, scripts: Vec<Script>, number: usize, pid: u32) -> (Recorded, Recording) {
+    fn finish(&self, scripts: Vec<Script>, number: usize) -> (Recorded, Recording) {
         let classes = self.shared.iter().map(|id| if id.1 { Class::Rw } else { Class::Mutex }).collect();
         let lock = |id: &Identity| {
             let seen = &self.seen[id];
@@ -204,7 +198,6 @@ impl<'a> Program<'a> {
         let waited = self.seen.values().map(|lock| lock.waited).sum();
         let recording = Recording {
             program: self.meta.program.clone(),
-            pid,
             threads,
             workers: workers.len(),
             at_once: at_once.min(workers.len()),
@@ -221,6 +214,7 @@ impl<'a> Program<'a> {
 
     fn limits(&self, recording: &Recording, totals: &Totals, other_processes: usize) -> Vec<String> {
         let (waits, unexplained) = (self.waits, self.waits - self.causes.len());
+        let is_short = recording.acquisitions < 1000 || recording.span_ns < 1e8;
         let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
         let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
         let limits = [
@@ -234,13 +228,59 @@ impl<'a> Program<'a> {
                     "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"
                 )
             }),
-            (recording.acquisitions < 1000 || recording.span_ns < 1e8).then(|| "the recording is short: record a second at least".to_owned()),
+            is_short.then(|| "the recording is short: record a second at least".to_owned()),
             (held < SHORT_NS * taken as f64).then(|| {
                 "sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned()
             }),
         ];
         limits.into_iter().flatten().collect()
     }
+}
+
+/// A notification, in ticks.
+struct Notice {
+    at: u64,
+    thread: usize,
+    /// How many notifications this thread made before.
+    number: u64,
+    all: bool,
+    /// Whether it ended a wait.
+    is_taken: bool,
+}
+
+/// A thread waited, and was notified.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Wait {
+    condition: u64,
+    from: u64,
+    at: u64,
+    thread: usize,
+    /// How many such waits this thread had before.
+    number: u64,
+}
+
+/// Thread and number of the notification that ended a wait, by thread and number of the wait.
+pub(super) type Causes = HashMap<(usize, u64), (usize, u64)>;
+
+/// Waiters are woken in the order in which they came, so the earliest notification of the condition within a
+/// wait that no other one was ended by is its cause.
+fn causes(mut notices: HashMap<u64, Vec<Notice>>, mut waits: Vec<Wait>) -> Causes {
+    for notices in notices.values_mut() {
+        notices.sort_by_key(|notice| notice.at);
+    }
+    waits.sort_unstable();
+    let mut causes = Causes::new();
+    for Wait { condition, from, at, thread, number } in waits {
+        let Some(notices) = notices.get_mut(&condition) else { continue };
+        let first = notices.partition_point(|notice| notice.at < from);
+        let mut within = notices[first..].iter_mut().take_while(|notice| notice.at <= at);
+        let is_free = |it: &&mut Notice| (it.all || !it.is_taken) && it.thread != thread;
+        if let Some(notice) = within.find(is_free) {
+            notice.is_taken = true;
+            causes.insert((thread, number), (notice.thread, notice.number));
+        }
+    }
+    causes
 }
 
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`causes`], [`telling`]) becomes what the simulator replays. It is run on the
-//! machines that were asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the
-//! [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
+//! A recording ([`load`], [`telling`]) becomes what the simulator replays. It is run on the machines that were
+//! asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the [`answer`] says so
+//! first. [`usl`] is the law that a prediction has to beat.
 mod answer;
 mod args;
-mod causes;
 mod load;
 mod place;
 mod predict;
@@ -84,7 +83,8 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
 /// The recording: the one that was named, or of the program, which is run first.
 fn read(args: &Args) -> Result<(Recorded, Recording), String> {
     if let Some(path) = &args.trace {
-        return load::load(path).map_err(|why| format!("{}: {why}", path.display()));
+        return load::load(path, &program::Places::default())
+            .map_err(|why| format!("{}: {why}", path.display()));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
     let path = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
@@ -98,11 +98,7 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         ..program::Args::default()
     };
     let places = program::record(&how)?;
-    let (recorded, mut recording) = load::load(&path).map_err(|why| format!("the recording {why}"))?;
-    for lock in &mut recording.locks {
-        lock.places = places.get(&(recording.pid, lock.address.clone())).cloned().unwrap_or_default();
-    }
-    Ok((recorded, recording))
+    load::load(&path, &places).map_err(|why| format!("the recording {why}"))
 }
 
 /// libc's, and those that were asked for.
@@ -139,8 +135,8 @@ fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
 }
 
 /// How a case becomes different.
-type Change = fn(&mut Case);
-const CHANGES: [(&str, Change); 3] = [
+type Change = (&'static str, fn(&mut Case));
+const CHANGES: [Change; 3] = [
     ("twice the threads", |case| case.workers *= 2),
     ("holds twice as long", |case| case.workload = Arc::new(case.workload.holding(200))),
     ("twice the CPUs", |case| Arc::make_mut(&mut case.machine).topology.cores *= 2),

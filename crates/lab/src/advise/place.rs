@@ -62,20 +62,17 @@ fn of_cpus(machine: &Machine, cpus: usize) -> Result<Vec<String>, String> {
 
 fn workers(args: &Args, machine: &Machine, recorded: usize) -> Result<Vec<usize>, String> {
     let cpus = machine.topology.cpu_count();
-    let mut counts = Vec::new();
-    if let Some(list) = &args.threads {
-        counts.extend(threads::parse(list, cpus).map_err(|error| format!("--threads: {error}"))?);
-    }
-    let overcommit = args.overcommit.as_deref().or((args.threads.is_none()).then_some("1"));
-    for word in overcommit.into_iter().flat_map(|list| list.split(',')) {
+    let mut counts = match &args.threads {
+        Some(list) => threads::parse(list, cpus).map_err(|error| format!("--threads: {error}"))?,
+        None if args.overcommit.is_none() => vec![recorded, cpus],
+        None => Vec::new(),
+    };
+    for word in args.overcommit.iter().flat_map(|list| list.split(',')) {
         let word = word.trim().trim_end_matches('x');
         let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
             format!("--overcommit: '{word}' is no multiple of the CPUs: write for example 1,1.5,2")
         })?;
         counts.extend(multiple);
-    }
-    if args.threads.is_none() && args.overcommit.is_none() {
-        counts.push(recorded);
     }
     counts.sort_unstable();
     counts.dedup();

@@ -77,7 +77,7 @@ pub(super) fn simulate(recording: &Recording, case: &Case, seed: u64, is_drawn: 
         workload: &case.workload,
         lock: &simulated(&case.lock),
         tunings: &[],
-        contexts: recording.others() + case.workers,
+        contexts: recording.threads - recording.workers + case.workers,
         seed,
         time,
         warm_up,
@@ -109,7 +109,8 @@ pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: b
     std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
     progress.finish();
     let results = results.into_inner().unwrap_or_default();
-    cases.iter().zip(results).map(|(case, runs)| cell(case, recording.others(), runs)).collect()
+    let others = recording.threads - recording.workers;
+    cases.iter().zip(results).map(|(case, runs)| cell(case, others, runs)).collect()
 }
 
 fn cell(case: &Case, others: usize, runs: Vec<Option<Run>>) -> Option<Cell> {

@@ -6,6 +6,7 @@ use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::stats::Ratio;
+use std::collections::HashSet;
 
 /// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
@@ -123,22 +124,15 @@ impl Report {
     /// The locks that decide: those that are waited for most today, where the advice gains most.
     pub(crate) fn deciding(&self) -> Vec<(&Lock, f64)> {
         let Some(advice) = &self.advice else { return Vec::new() };
-        let hot = self.cells[advice.today].hot.iter().take(2);
-        hot.filter(|(_, share)| *share > 0.1)
-            .filter_map(|&(lock, share)| Some((self.recording.locks.get(lock)?, share)))
-            .collect()
+        let hot = self.cells[advice.today].hot.iter().take(2).filter(|(_, share)| *share > 0.1);
+        hot.filter_map(|&(lock, share)| Some((self.recording.locks.get(lock)?, share))).collect()
     }
 }
 
 /// Each once, in the order in which they come.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
-    for name in names {
-        if !found.contains(&name.as_str()) {
-            found.push(name);
-        }
-    }
-    found
+    let mut seen = HashSet::new();
+    names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
 }
 
 /// The lock to advise, of logarithms of gains.

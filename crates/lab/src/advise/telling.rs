@@ -3,10 +3,8 @@
 //! A hold is told of at its end. What is told of before may belong into it: holds that ended within it, and
 //! marks.
 //!
-//! What recording adds to the times that it tells is taken off again. Each contains a reading of the clock,
-//! what the interposer wrote down before it, and the lock's own instructions, which the simulator adds for
-//! the lock that it has. A recording says how long an empty section was (`run/record/cost.rs`); if it says
-//! nothing, a reading of the clock is taken off.
+//! What recording adds to the times that it tells is taken off again, as far as the recording knows it
+//! (`run/record/cost.rs`). The simulator adds the instructions of the lock that it has.
 use super::load::{Program, identity};
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::cost::Cost;
@@ -66,7 +64,7 @@ impl Telling<'_> {
                 self.outer_until(released);
                 let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
                 self.step(released, self.number(&event).map(release));
-                self.recorder.released(event.key.kind());
+                self.recorder.begins(event.key.kind(), |cost| cost.think);
             }
             Item::Mark(at, what) => self.marks.push_back((at, what)),
         }
@@ -93,7 +91,7 @@ impl Telling<'_> {
     fn acquire(&mut self, event: &Event) {
         let acquire = if event.key.kind() == Kind::Read { Step::AcquireRead } else { Step::Acquire };
         self.step(event.came, Some(self.number(event).map_or(Step::Private, acquire)));
-        self.recorder.acquired(event.key.kind());
+        self.recorder.begins(event.key.kind(), |cost| cost.hold);
         // Waiting is simulated.
         self.last = self.last.max(event.came + event.wait);
     }
@@ -131,12 +129,12 @@ impl Telling<'_> {
                     None => Step::Sleep(self.program.meta.ns(span) as u64),
                 };
                 self.step(at.saturating_sub(span), Some(step));
-                self.recorder.acquired(Kind::Mutex);
+                self.recorder.begins(Kind::Mutex, |cost| cost.hold);
                 self.last = at;
             }
             What::Notified { .. } => {
                 self.step(at, Some(Step::Notify));
-                self.recorder.acquired(Kind::Mutex);
+                self.recorder.begins(Kind::Mutex, |cost| cost.hold);
             }
         }
     }
@@ -157,7 +155,7 @@ struct Recorder<'m> {
 impl<'m> Recorder<'m> {
     fn new(meta: &'m Meta) -> Self {
         let mut new = Self { meta, cost: 0.0, owed: 0.0 };
-        new.released(Kind::Mutex);
+        new.begins(Kind::Mutex, |cost| cost.think);
         new
     }
 
@@ -169,19 +167,11 @@ impl<'m> Recorder<'m> {
         left.max(0.0)
     }
 
-    /// What begins is the time behind an acquisition, or behind a mark, which is written as one of a mutex.
-    fn acquired(&mut self, kind: Kind) {
-        self.cost = self.cost_of(kind, |cost| cost.hold);
-    }
-
-    /// What begins is the time behind a release.
-    fn released(&mut self, kind: Kind) {
-        self.cost = self.cost_of(kind, |cost| cost.think);
-    }
-
-    fn cost_of(&self, kind: Kind, part: fn(&Cost) -> f64) -> f64 {
+    /// What begins is a time that contains this part of an empty section: its hold behind an acquisition, and
+    /// what is between two behind a release. A mark is written as an acquisition of a mutex.
+    fn begins(&mut self, kind: Kind, part: fn(&Cost) -> f64) {
         let cost = self.meta.cost.as_ref().and_then(|costs| costs.get(&kind));
-        cost.map_or(CLOCK, |cost| part(cost) / self.meta.ticks_per_ns)
+        self.cost = cost.map_or(CLOCK, |cost| part(cost) / self.meta.ticks_per_ns);
     }
 }
 
@@ -202,9 +192,9 @@ mod tests {
         let mut taking = Recorder::new(&meta);
         let mut all = 0.0;
         for round in 0..1000 {
-            taking.acquired(Kind::Mutex);
+            taking.begins(Kind::Mutex, |cost| cost.hold);
             all += taking.without(if round % 5 == 0 { 30.0 } else { 20.0 }); // 22 on the average
-            taking.released(Kind::Mutex);
+            taking.begins(Kind::Mutex, |cost| cost.think);
             all += taking.without(if round % 10 < 3 { 40.0 } else { 30.0 }); // 33
         }
         assert!(all < 1000.0, "less than half a nanosecond a section: {all}");
@@ -214,7 +204,7 @@ mod tests {
     fn what_was_never_there_is_not_owed_for_ever() {
         let known = meta(Some(Cost { hold: 20.0, think: 30.0 }), 1.0);
         let mut taking = Recorder::new(&known);
-        taking.acquired(Kind::Read);
+        taking.begins(Kind::Read, |cost| cost.hold);
         for _ in 0..1000 {
             assert!(taking.without(5.0) < 1e-9);
         }

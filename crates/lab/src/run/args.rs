@@ -19,8 +19,6 @@ use std::process::ExitCode;
 
 /// How many seconds a run of a comparison may take unless told otherwise.
 const DEFAULT_TIMEOUT: f64 = 600.0;
-/// The shortest timeout, in seconds, and the longest, ten days.
-const SECONDS: (f64, f64) = (1e-9, 864_000.0);
 /// The most runs of a comparison that anybody can mean.
 const RUNS_MOST: u64 = 10_000;
 
@@ -144,7 +142,8 @@ pub(crate) struct Launch {
 
     /// End the program after this many seconds, with all that it started; it cannot read from a terminal then
     /// [default: none; in comparisons 600]
-    #[arg(long, value_name = "SECONDS", value_parser = within(SECONDS.0, SECONDS.1))]
+    // Ten days at most.
+    #[arg(long, value_name = "SECONDS", value_parser = within(1e-9, 864_000.0))]
     pub timeout: Option<f64>,
 
     /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib,
@@ -177,7 +176,6 @@ impl Ready {
 }
 
 impl Args {
-    /// One run; the error is the one line to print.
     pub(crate) fn single(&self) -> Result<Single, String> {
         let chosen = self.locks()?;
         let ready = self.ready(&chosen)?;
@@ -198,7 +196,6 @@ impl Args {
         Ok(Single { program, environment, timeout: self.launch.timeout, stats, record, warning })
     }
 
-    /// Carries out many runs; the error is the one line to print.
     pub(crate) fn comparison(&self) -> Result<ExitCode, String> {
         let chosen = self.locks()?;
         let setting = self.setting(&chosen)?;

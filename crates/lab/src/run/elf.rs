@@ -68,18 +68,14 @@ pub(crate) fn takes_locks(path: &Path) -> bool {
     let data = ReadCache::new(file);
     let Ok(file) = object::File::parse(&data) else { return false };
     let Ok(mut imports) = file.imports() else { return false };
-    imports.any(|import| {
-        let name = import.ok().and_then(|import| import.name().name().map(<[u8]>::to_vec));
-        name.is_some_and(|name| core::str::from_utf8(&name).is_ok_and(is_lock_function))
-    })
+    imports.any(|import| import.is_ok_and(|import| import.name().name().is_some_and(is_lock_function)))
 }
 
 /// Functions of POSIX threads and C11 threads that work on locks and condition variables, not on their
 /// attributes.
-fn is_lock_function(name: &str) -> bool {
-    ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "mtx_", "cnd_"]
-        .iter()
-        .any(|family| name.starts_with(family))
+fn is_lock_function(name: &[u8]) -> bool {
+    let families = ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "mtx_", "cnd_"];
+    families.iter().any(|family| name.starts_with(family.as_bytes()))
 }
 
 #[cfg(test)]
@@ -193,10 +189,10 @@ pub(crate) mod tests {
     #[test]
     fn locks_and_their_attributes_are_told_apart() {
         for name in ["pthread_mutex_lock", "pthread_cond_wait", "pthread_spin_init", "mtx_lock", "cnd_wait"] {
-            assert!(is_lock_function(name), "{name}");
+            assert!(is_lock_function(name.as_bytes()), "{name}");
         }
         for name in ["pthread_mutexattr_init", "pthread_create", "pthread_condattr_init", "mutex_lock"] {
-            assert!(!is_lock_function(name), "{name}");
+            assert!(!is_lock_function(name.as_bytes()), "{name}");
         }
     }
 

@@ -11,21 +11,15 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-pub(crate) const FILE: &str = "libstanchion_preload.so";
+const FILE: &str = "libstanchion_preload.so";
 
-/// The library: the `flag` of the command line, what the `variable` STANCHION_PRELOAD says, or what lies near
-/// the running `executable`. It is a path from the root because the program may run elsewhere; the error is
-/// one line.
-pub(crate) fn find(
-    flag: Option<&Path>,
-    variable: Option<&OsStr>,
-    executable: Option<&Path>,
-) -> Result<PathBuf, String> {
-    let variable = variable.filter(|value| !value.is_empty()).map(Path::new);
-    let (whence, path) = match (flag, variable) {
+/// The library: the `flag` of the command line, what STANCHION_PRELOAD of the environment says, or what lies
+/// near the running executable. It is a path from the root because the program may run elsewhere.
+pub(crate) fn find(flag: Option<&Path>, env: Option<&OsStr>, exe: Option<&Path>) -> Result<PathBuf, String> {
+    let (whence, path) = match (flag, env.filter(|value| !value.is_empty()).map(Path::new)) {
         (Some(path), _) => ("--library ", path.to_owned()),
         (None, Some(path)) => ("STANCHION_PRELOAD ", path.to_owned()),
-        (None, None) => ("", executable.and_then(usual).ok_or_else(|| {
+        (None, None) => ("", exe.and_then(usual).ok_or_else(|| {
             format!(
                 "{FILE} not found beside this command; build it with 'cargo build --release -p stanchion-preload --features family', or say \
                  where it is by --library or STANCHION_PRELOAD"
@@ -74,8 +68,7 @@ impl Outer {
         Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
     }
 
-    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more. The
-    /// error is one line.
+    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.each().filter(|word| key(word) == b"lock").try_for_each(|word| {
             let word = String::from_utf8_lossy(word);
@@ -90,9 +83,8 @@ impl Outer {
     }
 }
 
-/// What to set, and what to take away, for a program that runs under a lock.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Environment(pub Vec<(&'static str, Option<OsString>)>);
+/// What to set for a program that runs under a lock, which has no `LD_PRELOAD` else.
+pub(crate) struct Environment(pub Vec<(&'static str, OsString)>);
 
 impl Environment {
     /// `library` in front of what is preloaded already; `lock` and `words` for it, with the words outside
@@ -105,21 +97,18 @@ impl Environment {
             outside.filter(|path| Path::new(OsStr::from_bytes(path)).file_name() != Some(FILE.as_ref()));
         let library_path = library.map(|path| path.as_os_str().as_bytes());
         let preloaded: Vec<&[u8]> = library_path.into_iter().chain(others).collect();
-        let preload = (!preloaded.is_empty()).then(|| OsString::from_vec(preloaded.join(&b':')));
-        let mut variables = vec![("LD_PRELOAD", preload)];
+        let mut variables = Vec::new();
+        if !preloaded.is_empty() {
+            variables.push(("LD_PRELOAD", OsString::from_vec(preloaded.join(&b':'))));
+        }
         if library.is_some() {
-            variables.push(("STANCHION", Some(all_words(lock, words, outer))));
+            variables.push(("STANCHION", all_words(lock, words, outer)));
         }
         Self(variables)
     }
 
     pub(crate) fn apply(&self, command: &mut Command) {
-        for (name, value) in &self.0 {
-            match value {
-                Some(value) => command.env(name, value),
-                None => command.env_remove(name),
-            };
-        }
+        command.env_remove("LD_PRELOAD").envs(self.0.iter().cloned());
     }
 }
 
@@ -239,14 +228,7 @@ mod tests {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         let outer = Outer { preload: Some(preload.into()), words: Some(outer.into()) };
         let Environment(all) = Environment::new(lock, library.map(Path::new), &words, &outer);
-        all.into_iter()
-            .map(|(name, value)| {
-                format!(
-                    "{name}={}",
-                    value.map_or_else(|| "-".into(), |value| value.to_string_lossy().into_owned())
-                )
-            })
-            .collect()
+        all.into_iter().map(|(name, value)| format!("{name}={}", value.display())).collect()
     }
 
     #[test]
@@ -288,8 +270,11 @@ mod tests {
     #[test]
     fn libc_runs_without_the_library_or_through_it() {
         let outer = format!("/old/{FILE}");
-        assert_eq!(environment("libc", None, &[], &outer, "nopv"), ["LD_PRELOAD=-"]);
+        assert_eq!(environment("libc", None, &[], &outer, "nopv"), [""; 0], "nothing of ours");
         assert_eq!(environment("libc", None, &[], "/jemalloc.so", ""), ["LD_PRELOAD=/jemalloc.so"]);
+        let mut command = Command::new("true");
+        Environment(Vec::new()).apply(&mut command);
+        assert_eq!(command.get_envs().collect::<Vec<_>>(), [("LD_PRELOAD".as_ref(), None)], "taken away");
         assert_eq!(environment("libc-through", Some("/x.so"), &[], "", "")[1], "STANCHION=lock=libc");
     }
 }

@@ -19,7 +19,6 @@ pub(crate) fn split(name: &str) -> (&str, bool) {
     name.strip_suffix("+stats").map_or((name, false), |lock| (lock, true))
 }
 
-/// Makes sure of a name; the error is one line.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let (lock, is_counted) = split(name);
     if is_counted && [LIBC, LIBC_THROUGH].contains(&lock) {
@@ -28,7 +27,7 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     check_among(&[LIBC, LIBC_THROUGH], lock)
 }
 
-/// Makes sure of a name that the library is to read; the error is one line.
+/// Makes sure of a name that the library is to read.
 pub(crate) fn check_word(name: &str) -> Result<(), String> {
     check_among(&[LIBC], name)
 }

@@ -3,7 +3,7 @@
 //! What was typed is checked in [`args`]: the program ([`program`], [`elf`]), the library and what it is told
 //! ([`library`], [`locks`]). [`single`] runs the program once in our place; [`compare`] runs it many times
 //! under several locks. [`stats`] and [`record`] are what the library tells of a program. [`child`] is a
-//! program while it runs and when it has ended.
+//! program while it runs and when it has ended. Errors are the one line to print.
 mod args;
 pub(crate) mod child;
 mod compare;
@@ -19,11 +19,10 @@ pub(crate) use args::{Args, Launch};
 use lab_kit::output::{REFUSED, print};
 pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
-use stats::Places;
+pub(crate) use stats::Places;
 use std::process::ExitCode;
 
-/// Runs a program once and records it, as the command does that; also where its locks were first taken. The
-/// error is the one line to print.
+/// Runs a program once and records it, as the command does that; also where its locks were first taken.
 pub(crate) fn record(args: &Args) -> Result<Places, String> {
     let mut single = args.single()?;
     let stats = single.stats.take();

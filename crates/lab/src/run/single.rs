@@ -60,11 +60,8 @@ pub(crate) fn run(mut single: Single) -> ExitCode {
 
 /// As a shell tells it.
 fn code_of(status: ExitStatus) -> u8 {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => code as u8,
-        (None, Some(signal)) => (128 + signal) as u8,
-        (None, None) => u8::MAX,
-    }
+    let code = status.code().or_else(|| Some(128 + status.signal()?));
+    code.map_or(u8::MAX, |code| code as u8)
 }
 
 fn supervise(single: &Single) -> io::Result<Gone> {

@@ -133,11 +133,9 @@ impl<'a> Executor<'a> {
 
 /// How a run that failed ended, with what it said last.
 fn ending(status: ExitStatus, words: Option<&str>) -> String {
-    let how = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("killed by signal {signal}"),
-        (None, None) => status.to_string(),
-    };
+    let code = status.code().map(|code| format!("exit code {code}"));
+    let how = code.or_else(|| Some(format!("killed by signal {}", status.signal()?)));
+    let how = how.unwrap_or_else(|| status.to_string());
     match words {
         Some(words) => format!("{how}: {words}"),
         None => how,
@@ -192,7 +190,7 @@ mod tests {
             .iter()
             .map(|name| {
                 let Environment(mut all) = Environment::new("libc", None, &[], &Outer::default());
-                all.push(("LOCK", Some(name.into())));
+                all.push(("LOCK", name.into()));
                 Environment(all)
             })
             .collect();

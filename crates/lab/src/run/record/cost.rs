@@ -1,8 +1,5 @@
-//! What recording itself costs, found out by recording nothing: sections without anything in them, and
-//! nothing between them.
-//!
-//! A reading of the clock takes 7 to 30 ns, and a step is written down in as much; both stand in the times
-//! that are recorded, and so do the lock's own instructions. Who replays a recording takes that off.
+//! What recording itself costs, as empty sections tell that follow each other at once: a reading of the clock
+//! (7 to 30 ns), writing a step down, which takes as much, and the lock's own instructions.
 use super::codec::{Event, Kind};
 use super::raw::{self, Header};
 use serde::{Deserialize, Serialize};

@@ -108,8 +108,7 @@ pub(crate) struct Whole {
 const CUT: &str = "is cut short";
 const DAMAGED: &str = "is damaged";
 
-/// Reads a file, and calls `each` with each chunk before the end is known to be good. The error says what the
-/// file is.
+/// Calls `each` with each chunk before the end is known to be good. The error says what the file is.
 pub(crate) fn read_path(path: &Path, each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
     read(BufReader::new(File::open(path).map_err(|error| error.to_string())?), each)
 }

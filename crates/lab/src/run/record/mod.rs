@@ -42,7 +42,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Makes both files. The error is the one line to print.
+    /// Makes both files.
     pub(crate) fn prepare(path: &Path, mib: u64, force: bool, is_quiet: bool) -> Result<Self, String> {
         let message = |error: io::Error| format!("--record {}: {error}", path.display());
         // By a path from the root because the program may run elsewhere.
@@ -93,7 +93,7 @@ impl Record {
             provenance: Provenance::collect(0),
             cost: self.cost.clone(),
         };
-        let mut totals = Totals { dropped: header.dropped, is_full: header.is_full(), ..Totals::default() };
+        let mut totals = Totals { dropped: header.dropped, is_full: header.is_full, ..Totals::default() };
         let mut locks: BTreeSet<Lock> = BTreeSet::new();
         let mut writer = file::Writer::begin(BufWriter::new(&self.file), &meta).map_err(message)?;
         totals.damaged = raw::chunks(raw, &header, |chunk| {

@@ -20,8 +20,9 @@ pub(crate) fn first_page(pages: u64) -> Vec<u8> {
 pub(crate) struct Header {
     /// Whether times are nanoseconds already.
     pub is_nanos: bool,
-    pages: u64,
-    taken: u64,
+    /// Pages that were taken, with the first one.
+    used: u64,
+    pub is_full: bool,
     pub dropped: u64,
     /// The same moment in ticks and nanoseconds.
     pub ticks: u64,
@@ -42,18 +43,15 @@ impl Header {
             return Err("is not what the library writes".to_owned());
         }
         let clock = bytes.u32(offset_of!(H, clock));
+        let used = bytes.u64(offset_of!(H, taken)).saturating_add(1);
         Ok((clock != 0).then(|| Self {
             is_nanos: clock == 2,
-            pages,
-            taken: bytes.u64(offset_of!(H, taken)),
+            used: used.min(pages),
+            is_full: used >= pages,
             dropped: bytes.u64(offset_of!(H, dropped)),
             ticks: bytes.u64(offset_of!(H, ticks)),
             nanos: bytes.u64(offset_of!(H, nanos)),
         }))
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.taken >= self.pages - 1
     }
 }
 
@@ -94,20 +92,19 @@ pub(crate) fn chunks(
     mut each: impl FnMut(Chunk) -> Result<(), String>,
 ) -> Result<u64, String> {
     use trace::Chunk as C;
-    let end = header.taken.saturating_add(1).min(header.pages);
     let read = |bytes: &mut [u8], page: u64| {
         file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string())
     };
     let (mut page, mut damaged) = (1, 0);
     let mut bytes = vec![0; trace::PAGE * trace::MOST_PAGES as usize];
-    while page < end {
+    while page < header.used {
         read(&mut bytes[..HEAD], page)?;
         let head = Bytes(&bytes);
         let (pages, filled) = (u64::from(head.u32(offset_of!(C, pages))), head.u64(offset_of!(C, filled)));
         let used = filled as u32 as usize;
         // If not, they were taken by a thread that did not come to write.
         let is_there = head.u32(offset_of!(C, magic)) == CHUNK_MAGIC;
-        let most = (end - page).min(trace::MOST_PAGES.into());
+        let most = (header.used - page).min(trace::MOST_PAGES.into());
         if !is_there || !(1..=most).contains(&pages) || used > (pages * PAGE) as usize - HEAD {
             (page, damaged) = (page + 1, damaged + u64::from(is_there));
             continue;

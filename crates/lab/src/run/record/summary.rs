@@ -59,7 +59,6 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Reads a trace; the error says what the file is.
     pub(crate) fn of(trace: &Path) -> Result<Self, String> {
         let mut sums = Sums::default();
         let whole = file::read_path(trace, |chunk| sums.add(chunk))?;

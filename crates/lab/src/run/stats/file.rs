@@ -180,14 +180,9 @@ impl Snapshot {
         }
         let header = Bytes(bytes);
         let version = header.u32(offset_of!(Header, version));
-        let expected = [
-            (offset_of!(Header, version), VERSION),
-            (offset_of!(Header, record_size), RECORD as u32),
-            (offset_of!(Header, records), RECORDS as u32),
-            (offset_of!(Header, processes), PROCESSES as u32),
-            (offset_of!(Header, modules), MODULES as u32),
-        ];
-        if expected.iter().any(|&(at, value)| header.u32(at) != value) {
+        // Sizes follow the version.
+        let expected = [VERSION, RECORD as u32, RECORDS as u32, PROCESSES as u32, MODULES as u32];
+        if !bytes[offset_of!(Header, version)..].starts_with(&expected.map(u32::to_le_bytes).concat()) {
             return Err(format!("is of version {version}; command and library must be of one version"));
         }
         let used = header.u32(offset_of!(Header, processes_used));
