@@ -41,7 +41,7 @@ pub(crate) use ablation::run as ablate;
 pub(crate) use args::{Args, Measure};
 pub(crate) use config::cpus;
 pub(crate) use contenders::take_pthread_locks;
-pub(crate) use machine::{available_cpus, other_runnable};
+pub(crate) use machine::{available_cpus, other_runnable, restrict_to};
 pub(crate) use report::Report;
 use stanchion_cells::threads;
 use std::process::ExitCode;

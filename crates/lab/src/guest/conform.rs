@@ -1,10 +1,7 @@
 //! Conformance tests as `cargo test` prints them.
-use super::record::{Test, TestOutcome, shown};
+use super::record::{Test, TestOutcome, WIDTH, shown};
 use super::report::Report;
 use core::fmt::Write;
-
-/// The most of a line of a detail that is shown.
-const WIDTH: usize = 400;
 
 /// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who
 /// searches a log for what failed is not to find it.
@@ -33,9 +30,8 @@ pub(crate) fn summary(report: &Report, expected: bool) -> String {
             }
         }
     }
-    let count = |outcome| tests(outcome).count();
-    let (passed, failed, ignored) =
-        (count(TestOutcome::Ok), count(TestOutcome::Failed), count(TestOutcome::Ignored));
+    let [passed, failed, ignored] =
+        [TestOutcome::Ok, TestOutcome::Failed, TestOutcome::Ignored].map(|outcome| tests(outcome).count());
     let verdict = match (report.failures().next().is_some(), report.complete) {
         (true, _) if expected => "failed, as expected",
         (true, _) => "FAILED",
