@@ -207,6 +207,7 @@ pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
     let uneven = format!("{measured} CPUs in uneven parts: the file describes {described} in even ones");
     let busy = format!("{others} other threads are ready to run: wake-ups and turns are theirs as well");
     let doubts = [
+        (cfg!(debug_assertions), "this is a debug build: its figures are not the machine's".to_owned()),
         (!list.is_empty(), format!("these varied much, measure again on a quieter machine: {list}")),
         (described != measured, uneven),
         (others > 0, busy),

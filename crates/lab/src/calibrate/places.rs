@@ -69,14 +69,11 @@ impl Places {
     }
 
     pub(crate) fn reach(a: &Place, b: &Place) -> Reach {
-        if a.socket != b.socket {
-            Reach::Remote
-        } else if a.group != b.group {
-            Reach::Socket
-        } else if a.core != b.core {
-            Reach::Group
-        } else {
-            Reach::Core
+        match (a.socket == b.socket, a.group == b.group, a.core == b.core) {
+            (false, ..) => Reach::Remote,
+            (_, false, _) => Reach::Socket,
+            (.., false) => Reach::Group,
+            (true, true, true) => Reach::Core,
         }
     }
 

@@ -85,10 +85,7 @@ fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Resul
     let about = format!("{}, {} CPUs, {}", whence.cpu_model, cpus.len(), whence.kernel);
     let day = whence.date.split('T').next().unwrap_or_default();
     let file = outcome::machine(name, &about, day, &places, &figures)?;
-    let mut warnings = outcome::warnings(&places, &figures);
-    if cfg!(debug_assertions) {
-        warnings.insert(0, "this is a debug build: its figures are not the machine's".to_owned());
-    }
+    let warnings = outcome::warnings(&places, &figures);
     Ok(Calibrated { file, figures, rounds, interrupted: rounds < wanted, warnings, date: whence.date })
 }
 

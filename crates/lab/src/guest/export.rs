@@ -41,26 +41,27 @@ fn csv(report: &Report) -> String {
 }
 
 fn columns(report: &Report, run: &Run) -> Vec<(String, String)> {
-    let state = serde_json::json!(run.state);
-    let state = state.as_str().unwrap_or_default();
+    let Run { lock, round, reason, told, cost, .. } = run;
     let text = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let first = [("lock", run.lock.clone()), ("round", run.round.to_string()), ("state", state.to_owned())];
-    // Of a run that went wrong they are nobody's.
-    let figure = |of: fn(&Run) -> Option<f64>| text(of(run).filter(|_| run.reason.is_none()));
-    let figures = FIGURES.iter().map(|&(name, .., of)| (name.to_owned(), figure(of)));
-    let vcpus = 0..report.setting.vcpus;
-    let vcpus = vcpus.map(|vcpu| (format!("vcpu{vcpu}_cpu_s"), text(vcpu_cpu_s(run, vcpu))));
-    let operations = run.told.work.as_ref().map(|work| work.operations.to_string());
-    let last = [
-        ("operations", operations.unwrap_or_default()),
-        ("qemu_cpu_s", run.cost.qemu_cpu_s.to_string()),
-        ("qemu_wall_s", run.cost.qemu_wall_s.to_string()),
-        ("boot_wall_s", text(run.cost.boot_wall_s)),
-        ("tests", run.told.tests.len().to_string()),
-        ("reason", run.reason.clone().unwrap_or_default()),
-    ];
-    let owned = |(name, value): (&str, String)| (name.to_owned(), value);
-    first.map(owned).into_iter().chain(figures).chain(vcpus).chain(last.map(owned)).collect()
+    let mut columns = Vec::new();
+    let mut add = |name: &str, value: String| columns.push((name.to_owned(), value));
+    add("lock", lock.clone());
+    add("round", round.to_string());
+    add("state", serde_json::json!(run.state).as_str().unwrap_or_default().to_owned());
+    for (name, .., of) in &FIGURES {
+        // Those of a run that went wrong are nobody's.
+        add(name, text(of(run).filter(|_| reason.is_none())));
+    }
+    for vcpu in 0..report.setting.vcpus {
+        add(&format!("vcpu{vcpu}_cpu_s"), text(vcpu_cpu_s(run, vcpu)));
+    }
+    add("operations", told.work.as_ref().map(|work| work.operations.to_string()).unwrap_or_default());
+    add("qemu_cpu_s", cost.qemu_cpu_s.to_string());
+    add("qemu_wall_s", cost.qemu_wall_s.to_string());
+    add("boot_wall_s", text(cost.boot_wall_s));
+    add("tests", told.tests.len().to_string());
+    add("reason", reason.clone().unwrap_or_default());
+    columns
 }
 
 fn html(report: &Report) -> String {

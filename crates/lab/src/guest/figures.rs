@@ -6,6 +6,7 @@ use super::workload::Workload;
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, three_figures};
 
+/// In nanoseconds.
 const S: f64 = 1e9;
 
 /// A figure: its name with its unit, for columns of files; its heading in tables, empty if it is in files

@@ -3,9 +3,8 @@
 //! What was typed becomes a [`setting`]; [`qemu`] is the emulator, with KVM if that works. [`mod@run`] boots
 //! the guest for each lock and round. A boot is a [`session`]: the guest's bytes become lines and
 //! [`record`]s, those a [`transcript`], and that a run in the [`report`]. Its [`figures`] are shown in the
-//! [`table`], by [`conform`] and in [`export`]. [`clock`] is what the host gave to each vCPU.
+//! [`table`] and in [`export`]. [`clock`] is what the host gave to each vCPU.
 mod clock;
-mod conform;
 mod export;
 mod figures;
 mod qemu;

@@ -50,13 +50,13 @@ impl Run {
 /// What a guest that is content has not done.
 fn lacks(setting: &Setting, told: &Told) -> Option<String> {
     let boot = told.boot.as_ref()?;
-    if boot.vcpus != setting.vcpus {
-        return Some(format!("{} of {} vCPUs came up", boot.vcpus, setting.vcpus));
-    }
-    if boot.nodes != setting.nodes {
-        return Some(format!("it found {} of {} nodes", boot.nodes, setting.nodes));
-    }
     match setting.workload {
+        _ if boot.vcpus != setting.vcpus => {
+            Some(format!("{} of {} vCPUs came up", boot.vcpus, setting.vcpus))
+        }
+        _ if boot.nodes != setting.nodes => {
+            Some(format!("it found {} of {} nodes", boot.nodes, setting.nodes))
+        }
         Workload::Conform => told.tests.is_empty().then(|| "it ran no test".to_owned()),
         Workload::Boot => None,
         _ => told.work.is_none().then(|| "it has no result".to_owned()),

@@ -5,9 +5,9 @@ use super::record::{Record, WIDTH, shown};
 use super::report::{Report, Run, SCHEMA};
 use super::session;
 use super::setting::Args;
+use super::table;
 use super::transcript::Ending;
 use super::workload::Workload;
-use super::{conform, table};
 use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::export::Exports;
@@ -99,7 +99,7 @@ fn all(
                     progress.now(format!("{what}: {}", shown(part, WIDTH)));
                 }
                 Some(Record::Test(test)) if setting.workload == Workload::Conform => {
-                    progress.say(&conform::line(test, args.expect_failure));
+                    progress.say(&table::test_line(test, args.expect_failure));
                 }
                 _ => {}
             }
@@ -127,7 +127,7 @@ fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error:
     let interrupted = interrupt::requested() && !report.complete;
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {
-        text.push_str(&conform::summary(report, expected));
+        text.push_str(&table::tests(report, expected));
     }
     if report.runs.is_empty() {
         exports.abandon();

@@ -9,8 +9,6 @@ use lab_kit::units::{plural, within};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The most vCPUs that an APIC number of eight bits can tell apart.
-const VCPUS_MOST: u16 = 255;
 /// The longest time, in seconds: a day, as in the guest.
 const SECONDS_MOST: f64 = 86_400.0;
 
@@ -70,11 +68,12 @@ pub(crate) struct Setting {
     pub locks: Vec<String>,
 
     /// Boots for each lock, in rounds of all locks; medians are shown, with half the range from least to most
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1, 10_000))]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1_usize, 10_000))]
     pub runs: usize,
 
+    // As many as APIC numbers of eight bits can tell apart.
     /// vCPUs of the guest
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = within(1, VCPUS_MOST))]
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = within(1_u16, 255))]
     pub vcpus: u16,
 
     /// NUMA nodes that the guest is told of, with equal shares of vCPUs and memory

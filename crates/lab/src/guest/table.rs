@@ -1,6 +1,7 @@
-//! The result as tables: for a terminal of a hundred columns, and for the page.
-use super::figures::{Figure, count, given, shown, summary, vcpu_cpu_s};
-use super::record::Work;
+//! The result for people: tables for a terminal of a hundred columns and for the page, and conformance tests as
+//! `cargo test` prints them.
+use super::figures::{self, Figure, count, given, summary, vcpu_cpu_s};
+use super::record::{Test, TestOutcome, WIDTH, Work, shown};
 use super::report::{Report, Run};
 use super::transcript::State;
 use super::workload::Workload;
@@ -26,7 +27,12 @@ pub(crate) fn render(report: &Report) -> String {
         }
     }
     boots(&mut text, report);
-    failures(&mut text, report);
+    for (run, reason) in report.failures() {
+        let _ = writeln!(text, "{} FAILED, run {}: {reason}", run.lock, run.round + 1);
+        for line in &run.log {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
     text
 }
 
@@ -40,15 +46,15 @@ pub(crate) fn tables(report: &Report) -> Vec<(&'static str, Table, String)> {
         let notes = "stolen: a vCPU wanted to run and did not; QEMU: all its threads, booting included";
         ("Host CPU seconds of each vCPU", table, notes.to_owned())
     });
-    [("The work", figures(report), notes(report))].into_iter().chain(shares).collect()
+    [("The work", work(report), notes(report))].into_iter().chain(shares).collect()
 }
 
-fn figures(report: &Report) -> Table {
+fn work(report: &Report) -> Table {
     let mut table = plain_table();
-    let headings = shown(report.setting.workload).map(|(_, heading, ..)| *heading);
+    let headings = figures::shown(report.setting.workload).map(|(_, heading, ..)| *heading);
     table.set_header(["lock"].into_iter().chain(headings));
     for lock in locks(report) {
-        let cells = shown(report.setting.workload).enumerate();
+        let cells = figures::shown(report.setting.workload).enumerate();
         let cells = cells.map(|(place, figure)| cell(report, lock, figure, place == 0));
         table.add_row([lock.to_owned()].into_iter().chain(cells));
     }
@@ -141,16 +147,6 @@ fn boots(text: &mut String, report: &Report) {
     );
 }
 
-/// What must not pass silently, with the guest's last lines.
-fn failures(text: &mut String, report: &Report) {
-    for (run, reason) in report.failures() {
-        let _ = writeln!(text, "{} FAILED, run {}: {reason}", run.lock, run.round + 1);
-        for line in &run.log {
-            let _ = writeln!(text, "  | {line}");
-        }
-    }
-}
-
 pub(crate) fn in_short(run: &Run) -> String {
     let took = |work: &Work| format_ns(work.elapsed_ns as f64);
     match (&run.reason, &run.told.work) {
@@ -160,4 +156,47 @@ pub(crate) fn in_short(run: &Run) -> String {
         (_, Some(work)) => format!("{}, {} acquisitions", took(work), count(work.operations as f64)),
         (_, None) => format!("up after {} ms", three_figures(run.cost.boot_wall_s.unwrap_or(0.0) * 1e3)),
     }
+}
+
+/// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who
+/// searches a log for what failed is not to find it.
+pub(crate) fn test_line(test: &Test, expected: bool) -> String {
+    let outcome = match test.outcome {
+        TestOutcome::Ok => "ok",
+        TestOutcome::Failed if expected => "failed, as expected",
+        TestOutcome::Failed => "FAILED",
+        TestOutcome::Ignored => "ignored",
+    };
+    format!("test {} ... {outcome}", test.name)
+}
+
+/// What failed and why, and how many passed.
+pub(crate) fn tests(report: &Report, expected: bool) -> String {
+    let all = || report.runs.iter().flat_map(|run| &run.told.tests);
+    let ended = |outcome| all().filter(move |test| test.outcome == outcome);
+    let mut text = String::new();
+    if ended(TestOutcome::Failed).next().is_some() {
+        text.push_str(if expected { "\nexpected failures:\n" } else { "\nfailures:\n" });
+        for test in ended(TestOutcome::Failed) {
+            let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
+            let _ = writeln!(text, "\n---- {} ----", test.name);
+            for line in detail.lines() {
+                let _ = writeln!(text, "{}", shown(line, WIDTH));
+            }
+        }
+    }
+    let [passed, failed, ignored] =
+        [TestOutcome::Ok, TestOutcome::Failed, TestOutcome::Ignored].map(|outcome| ended(outcome).count());
+    let verdict = match (report.failures().next().is_some(), report.complete) {
+        (true, _) if expected => "failed, as expected",
+        (true, _) => "FAILED",
+        (false, true) => "ok",
+        (false, false) => "interrupted",
+    };
+    let wall: f64 = report.runs.iter().map(|run| run.cost.qemu_wall_s).sum();
+    let _ = writeln!(
+        text,
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; finished in {wall:.2}s"
+    );
+    text
 }

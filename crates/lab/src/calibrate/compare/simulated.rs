@@ -1,9 +1,8 @@
 //! The simulated side: the loop of `bench/worker.rs` as a workload, on the machine, for each native cell.
 //!
-//! The native loop acquires, loads a counter that the lock protects, works for the critical time, stores the
-//! counter, releases, and works for a time that is even between half and one and a half of the think time.
-//! That is the free form with one line of data, a section that does not vary and a think time that varies by
-//! 50 %.
+//! The native loop acquires, loads a counter, works for the critical time, stores the counter, releases, and
+//! works for half to one and a half of the think time. That is the free form with one line of data, a section
+//! that does not vary and a think time that varies by 50 %.
 use super::verdict::Row;
 use crate::calibrate::args::Args;
 use lab_kit::interrupt;
