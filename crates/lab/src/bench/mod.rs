@@ -35,7 +35,7 @@ mod worker;
 pub(crate) use args::{Args, Measure};
 pub(crate) use contenders::take_pthread_locks;
 pub(crate) use export::csv;
-pub(crate) use machine::{available_cpus, cpus, other_runnable};
+pub(crate) use machine::{available_cpus, cpus, other_runnable, restrict_to};
 pub(crate) use mix::once;
 pub(crate) use report::Report;
 pub(crate) use run::run_showing;
