@@ -1,6 +1,7 @@
 //! What may be typed after `stanchion ablate`, and what that is to benchmark and simulator.
 use crate::{bench, sim};
 use lab_kit::export::Files;
+use lab_kit::units::{parse_time, within};
 
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
@@ -44,20 +45,28 @@ impl Args {
     }
 
     /// What the simulator is asked for.
-    pub(super) fn simulated(&self, lock: String, machines: &str, workloads: &str) -> sim::Args {
+    pub(super) fn simulated(
+        &self,
+        lock: String,
+        machines: &str,
+        workloads: &str,
+    ) -> Result<sim::Args, String> {
         let bench::Measure { threads, time, rounds, seed, json, csv, force, quiet, .. } =
             self.measure.clone();
-        sim::Args {
+        let time = time.map(|time| parse_time(&time)).transpose();
+        let repeat = rounds.map(|rounds| within(1, 1000)(&rounds)).transpose();
+        let seed = seed.map(|seed| within(0, u64::MAX)(&seed)).transpose();
+        Ok(sim::Args {
             machine: Some(machines.to_owned()),
             workload: Some(workloads.to_owned()),
             lock,
             vcpus: threads,
-            time,
-            repeat: rounds,
-            seed,
+            time: time.map_err(|error| format!("--time: {error}"))?,
+            repeat: repeat.map_err(|error| format!("--rounds: {error}"))?,
+            seed: seed.map_err(|error| format!("--seed: {error}"))?,
             files: Files { json, csv, force, ..Files::default() },
             quiet,
             ..sim::Args::default()
-        }
+        })
     }
 }

@@ -11,6 +11,7 @@ mod table;
 
 use crate::{bench, sim};
 pub(crate) use args::Args;
+use lab_kit::output::{REFUSED, ended};
 pub(crate) use samples::Sample;
 use std::process::ExitCode;
 pub(crate) use table::render as tables;
@@ -25,7 +26,10 @@ pub(crate) fn run(args: &Args) -> ExitCode {
     match &args.machine {
         Some(machines) => {
             let render = |samples: &[Sample]| tables(samples, args.markdown);
-            sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render)
+            match args.simulated(locks, machines, WORKLOADS) {
+                Ok(simulated) => sim::run_showing(&simulated, &render),
+                Err(message) => ended(REFUSED, message),
+            }
         }
         None => bench::ablate(&args.measured(locks), args.markdown),
     }

@@ -1,6 +1,8 @@
-//! What may be typed after `stanchion sim`. No meaning is given to it here; see `config.rs`.
+//! What may be typed after `stanchion sim`. What it means together is told in `config.rs`.
+use core::time::Duration;
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
+use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -36,28 +38,28 @@ pub(crate) struct Args {
     pub set: Vec<String>,
 
     /// Virtual time that is measured [default: 200ms]
-    #[arg(long, value_name = "TIME")]
-    pub time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time: Option<Duration>,
 
     /// Virtual time that passes before [default: 20ms]
-    #[arg(long, value_name = "TIME")]
-    pub warm_up: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub warm_up: Option<Duration>,
 
     /// Runs of each cell, each with a seed of its own; means come with 95 % confidence intervals [default: 5]
-    #[arg(long, value_name = "N", visible_alias = "rounds")]
-    pub repeat: Option<String>,
+    #[arg(long, value_name = "N", visible_alias = "rounds", value_parser = within(1, 1000))]
+    pub repeat: Option<usize>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]
     #[arg(long, value_name = "N")]
-    pub seed: Option<String>,
+    pub seed: Option<u64>,
 
     /// Events after which a run is cut short and marked [default: 1000000000]
-    #[arg(long, value_name = "EVENTS")]
-    pub limit: Option<String>,
+    #[arg(long, value_name = "EVENTS", value_parser = within(1, u64::MAX))]
+    pub limit: Option<u64>,
 
     /// Runs at the same time [default: the CPUs this process may use]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<String>,
+    #[arg(long, value_name = "N", value_parser = within(1, 1024))]
+    pub jobs: Option<usize>,
 
     /// Show lock events per acquisition as well
     #[arg(long)]
@@ -80,12 +82,12 @@ pub(crate) struct Args {
     pub timeline: Option<PathBuf>,
 
     /// Length of the part that is traced, from the end of the warm-up [default: 20ms]
-    #[arg(long, value_name = "TIME")]
-    pub trace_time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub trace_time: Option<Duration>,
 
     /// Where that part begins, counted from the end of the warm-up [default: 0s]
-    #[arg(long, value_name = "TIME")]
-    pub trace_from: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub trace_from: Option<Duration>,
 
     /// No progress on standard error
     #[arg(long, short)]

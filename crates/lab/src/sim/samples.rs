@@ -4,7 +4,6 @@ use super::table::SPENT;
 use crate::ablate::Sample;
 use stanchion_cells::cell::{Cell, SceneInfo, State};
 
-/// All cells of a report.
 pub(super) fn of(report: &Report) -> Vec<Sample> {
     let cells = report.scenes.iter().flat_map(|scene| report.cells.iter().map(move |cell| (scene, cell)));
     cells.filter(|(scene, cell)| cell.is_of(scene)).map(|(scene, cell)| sample(scene, cell)).collect()
@@ -12,6 +11,7 @@ pub(super) fn of(report: &Report) -> Vec<Sample> {
 
 fn sample(scene: &SceneInfo, cell: &Cell) -> Sample {
     let figures = cell.figures.as_ref().filter(|_| cell.state == State::Measured);
+    let waits = figures.map(|figures| figures.latency);
     let score = figures.and_then(|figures| figures.score.as_ref());
     let rate = |&score: &f64| if scene.lower_is_better { 1.0 / score } else { score };
     // Of the time of vCPUs, what they had a CPU in.
@@ -22,9 +22,7 @@ fn sample(scene: &SceneInfo, cell: &Cell) -> Sample {
         load: format!("{} {}", scene.machine, scene.workload),
         threads: cell.vcpus,
         rates: score.map(|score| score.values.iter().map(rate).collect()).unwrap_or_default(),
-        worst_ns: figures
-            .filter(|figures| figures.latency.samples > 0)
-            .map(|figures| figures.latency.max_ns as f64),
+        worst_ns: waits.filter(|waits| waits.samples > 0).map(|waits| waits.max_ns as f64),
         cpu: figures.filter(|figures| figures.acquisitions > 0).map(|figures| {
             let share: f64 = busy.map(|(_, causes)| figures.share_of(causes)).sum();
             share / figures.acquisitions as f64
@@ -35,7 +33,7 @@ fn sample(scene: &SceneInfo, cell: &Cell) -> Sample {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
 
     #[test]
     fn a_cell_becomes_rates_by_seed_the_longest_wait_and_cpu_time() {

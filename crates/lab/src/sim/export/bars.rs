@@ -1,8 +1,7 @@
 //! One picture of where time goes: a bar for each lock, cut into causes.
-use crate::sim::draw::Svg;
 use crate::sim::table::SPENT;
 use crate::sim::timeline::COLOURS;
-use lab_kit::export::svg::escape;
+use lab_kit::export::svg::{Svg, escape};
 use lab_kit::units::percent;
 use stanchion_cells::cell::Figures;
 
@@ -11,7 +10,6 @@ const LEFT: f64 = 170.0;
 const ROW: f64 = 22.0;
 const TOP: f64 = 30.0;
 
-/// The picture: locks by name, with their figures if they have any.
 pub(super) fn render(title: &str, rows: &[(&str, Option<&Figures>)]) -> String {
     let height = TOP + ROW * rows.len() as f64 + 26.0;
     let room = WIDTH - LEFT - 24.0;
