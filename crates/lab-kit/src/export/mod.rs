@@ -53,9 +53,7 @@ struct Target<R> {
 }
 
 /// All files a run was asked for.
-pub struct Exports<R> {
-    targets: Vec<Target<R>>,
-}
+pub struct Exports<R>(Vec<Target<R>>);
 
 /// Where results should go: flags of a command.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -151,7 +149,7 @@ impl<R> Exports<R> {
                 return Err(format!("{} exists already; use --force to replace it", path.display()));
             }
         }
-        let mut exports = Self { targets: Vec::new() };
+        let mut exports = Self(Vec::new());
         for (path, writer) in paths {
             let (is_stream, fresh) = (is_stream(&path), !path.exists());
             let opened = OpenOptions::new().create(!is_stream).append(true).open(&path).and_then(|opened| {
@@ -166,7 +164,7 @@ impl<R> Exports<R> {
                 Ok((file, None))
             });
             match opened {
-                Ok((file, stream)) => exports.targets.push(Target { path, file, writer, stream, fresh }),
+                Ok((file, stream)) => exports.0.push(Target { path, file, writer, stream, fresh }),
                 Err(error) => {
                     exports.abandon();
                     return Err(message(&path, "cannot write", &error));
@@ -178,7 +176,7 @@ impl<R> Exports<R> {
 
     /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
     pub fn write(&mut self, report: &R) -> Result<(), String> {
-        for target in &mut self.targets {
+        for target in &mut self.0 {
             let text = (target.writer)(report);
             if let Some((_, last)) = &mut target.stream {
                 *last = text;
@@ -200,7 +198,7 @@ impl<R> Exports<R> {
 
     /// The same for some; the others are still written.
     pub fn abandon_those(&mut self, named: impl Fn(&Path) -> bool) {
-        for target in self.targets.extract_if(.., |target| named(&target.path)) {
+        for target in self.0.extract_if(.., |target| named(&target.path)) {
             if target.fresh {
                 let _ = fs::remove_file(&target.file);
             }
@@ -209,14 +207,14 @@ impl<R> Exports<R> {
 
     /// The files, for the last line on the terminal.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.targets.iter().map(|target| target.path.as_path())
+        self.0.iter().map(|target| target.path.as_path())
     }
 }
 
 impl<R> Drop for Exports<R> {
     /// What has been written to a stream cannot be replaced, so it gets only the last state.
     fn drop(&mut self) {
-        for target in &mut self.targets {
+        for target in &mut self.0 {
             if let Some((file, text)) = &mut target.stream
                 && let Err(error) = file.write_all(text.as_bytes())
             {

@@ -46,7 +46,7 @@ pub(crate) struct Args {
     pub warm_up: Option<Duration>,
 
     /// Runs of each cell, each with a seed of its own; means come with 95 % confidence intervals [default: 5]
-    #[arg(long, value_name = "N", visible_alias = "rounds", value_parser = within(1, 1000))]
+    #[arg(long, value_name = "N", visible_alias = "rounds", value_parser = within(1_usize, 1000))]
     pub repeat: Option<usize>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]
@@ -58,7 +58,7 @@ pub(crate) struct Args {
     pub limit: Option<u64>,
 
     /// Runs at the same time [default: the CPUs this process may use]
-    #[arg(long, value_name = "N", value_parser = within(1, 1024))]
+    #[arg(long, value_name = "N", value_parser = within(1_usize, 1024))]
     pub jobs: Option<usize>,
 
     /// Show lock events per acquisition as well
@@ -92,4 +92,32 @@ pub(crate) struct Args {
     /// No progress on standard error
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn times_and_numbers_are_read_and_the_last_of_several_counts() {
+        let words = "sim --time 2us --warm-up 0s --repeat 3 --rounds 4 --seed 18446744073709551615 --limit 9 \
+                     --jobs 1024 --trace-time 1ms --trace-from 5ns";
+        let args = Line::parse_from(words.split_whitespace()).args;
+        assert_eq!(
+            (args.repeat, args.seed, args.limit, args.jobs),
+            (Some(4), Some(u64::MAX), Some(9), Some(1024))
+        );
+        let times = [args.time, args.warm_up, args.trace_time, args.trace_from];
+        assert_eq!(
+            times.map(|time| time.map(|time| time.as_nanos())),
+            [Some(2000), Some(0), Some(1_000_000), Some(5)]
+        );
+    }
 }

@@ -86,7 +86,7 @@ fn one(problem: &Problem, args: &FitArgs, on_record: &[Fit], text: &mut String) 
 fn search(problem: &Problem, args: &FitArgs, rounds: u32) -> Option<(Found, Found)> {
     let evaluations = 1 + rounds as usize * (problem.knobs.len() + 4);
     let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
-    let measure = |points: &[Vec<f64>]| problem.measure(points, &interrupt::requested, &|| progress.step());
+    let measure = |points: &[Vec<f64>]| problem.measure(points, &progress);
     let errors = |found: &Vec<Measured>| found.iter().flat_map(|part| part.errors.clone()).collect();
     let priors: Vec<_> = problem.knobs.iter().map(|knob| (knob.centre.ln(), knob.sigma)).collect();
     let (start, scale) = (problem.start(), problem::ERROR_SCALE);

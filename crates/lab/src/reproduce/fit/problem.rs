@@ -1,7 +1,9 @@
 //! What is fitted to what: columns to fit of tables of one machine, and the parameters that may move.
 use super::super::args::FitArgs;
 use super::super::summary::median_and_worst;
+use lab_kit::interrupt;
 use lab_kit::names::unknown;
+use lab_kit::progress::Progress;
 use stanchion_cells::published::fingerprint::of_traces;
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::simulate::{self, Done, Job, Miss};
@@ -200,12 +202,7 @@ impl Problem {
     }
 
     /// What is found of each part, at each of the points. `None` where a run was stopped, or failed and said so.
-    pub(super) fn measure(
-        &self,
-        points: &[Vec<f64>],
-        stop: &(dyn Fn() -> bool + Sync),
-        one_done: &(dyn Fn() + Sync),
-    ) -> Vec<Option<Vec<Measured>>> {
+    pub(super) fn measure(&self, points: &[Vec<f64>], progress: &Progress) -> Vec<Option<Vec<Measured>>> {
         let mut jobs = Vec::new();
         for point in points {
             let (machine, workloads) = self.at(point);
@@ -224,11 +221,11 @@ impl Problem {
                 }
             }
         }
-        let results = simulate::all(&jobs, stop, &|_, result| {
+        let results = simulate::all(&jobs, &interrupt::requested, &|_, result| {
             if let Err(Miss::Failed(why)) = result {
                 eprintln!("stanchion: {why}");
             }
-            one_done();
+            progress.step();
         });
         let of_parts = |mut left: &[Result<Done, Miss>]| {
             let of_part = |part: &Part| {

@@ -23,9 +23,8 @@ pub(super) fn render(title: &str, rows: &[(&str, Option<&Figures>)]) -> String {
             continue;
         };
         let mut x = LEFT;
-        for (name, cause) in
-            SPENT.iter().flat_map(|(name, causes)| causes.iter().map(move |cause| (name, *cause)))
-        {
+        let causes = SPENT.iter().flat_map(|(name, causes)| causes.iter().map(move |cause| (name, *cause)));
+        for (name, cause) in causes {
             let share = figures.share_of(&[cause]);
             if share * room >= 0.05 {
                 let about = format!("{lock}: {} ({name}) {}", cause.name(), percent(share));
