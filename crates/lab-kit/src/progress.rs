@@ -59,10 +59,6 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    pub fn tick(&self) {
-        self.bar.tick();
-    }
-
     /// Says what is done, and about how long the rest takes, where there is no bar to see it on.
     pub fn line(&self, what: &str) {
         if self.plain {

@@ -101,10 +101,9 @@ fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
 
 /// What the processor says about who runs it.
 fn hypervisor(cpuinfo: &str) -> String {
-    let virtualised =
-        field(cpuinfo, "flags").is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"));
+    let mut flags = field(cpuinfo, "flags").unwrap_or_default().split(' ');
     match read("/sys/hypervisor/type").trim() {
-        "" if virtualised => signature().unwrap_or_else(|| "unknown".to_owned()),
+        "" if flags.any(|flag| flag == "hypervisor") => signature(),
         "" => "none".to_owned(),
         xen => xen.to_owned(),
     }
@@ -112,7 +111,7 @@ fn hypervisor(cpuinfo: &str) -> String {
 
 /// The twelve letters a hypervisor leaves in the processor's identification.
 #[cfg(target_arch = "x86_64")]
-fn signature() -> Option<String> {
+fn signature() -> String {
     const HYPERVISOR_LEAF: u32 = 0x4000_0000;
     let leaf = core::arch::x86_64::__cpuid(HYPERVISOR_LEAF);
     let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -123,14 +122,15 @@ fn signature() -> Option<String> {
         "VMwareVMware" => "VMware",
         "XenVMMXenVMM" => "Xen",
         "TCGTCGTCGTCG" => "QEMU TCG",
-        other => other,
+        other if !other.is_empty() && other.is_ascii() => other,
+        _ => "unknown",
     };
-    (!known.is_empty() && known.is_ascii()).then(|| known.to_owned())
+    known.to_owned()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn signature() -> Option<String> {
-    None
+fn signature() -> String {
+    "unknown".to_owned()
 }
 
 #[cfg(target_env = "gnu")]

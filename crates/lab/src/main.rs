@@ -105,10 +105,8 @@ fn command() -> ExitCode {
             let pages = fs::create_dir_all(&directory).and_then(|()| {
                 clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), &directory)
             });
-            match pages {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => ended(REFUSED, format_args!("{}: {error}", directory.display())),
-            }
+            let failed = |error| ended(REFUSED, format_args!("{}: {error}", directory.display()));
+            pages.map_or_else(failed, |()| ExitCode::SUCCESS)
         }
     }
 }

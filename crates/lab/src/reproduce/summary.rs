@@ -26,8 +26,7 @@ pub(crate) fn errors(table: Option<usize>, cells: &Cells, role: Role) -> Vec<f64
 /// one table or in all. A pair with a blind cell is blind; one with a seen cell, else, is seen.
 pub(crate) fn orderings(table: Option<usize>, cells: &Cells, role: Role) -> (usize, usize) {
     let wanted = cells.all.iter().filter(|cell| table.is_none_or(|table| cell.table == table));
-    let known: Vec<(&Cell, f64, f64)> =
-        wanted.filter_map(|cell| Some((cell, cell.published?, cell.compared()?))).collect();
+    let known: Vec<_> = wanted.filter_map(|cell| Some((cell, cell.published?, cell.compared()?))).collect();
     let (mut right, mut all) = (0, 0);
     for (at, (one, published, compared)) in known.iter().enumerate() {
         let same_row = |cell: &Cell| (cell.table, cell.row) == (one.table, one.row);

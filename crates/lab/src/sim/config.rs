@@ -7,14 +7,7 @@ use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene};
 use stanchion_sim::{MS, NS, Time, machine, workload};
 
-const MACHINE: &str = "small-vm";
-const WORKLOAD: &str = "medium";
-const TIME: Time = 200 * MS;
-const WARM_UP: Time = 20 * MS;
 const TRACE_TIME: Time = 20 * MS;
-const REPEAT: usize = 5;
-const SEED: u64 = 1;
-const LIMIT: u64 = 1_000_000_000;
 /// A recording stays in memory, some 40 bytes for each thing that happens.
 const LONGEST_TRACE: Time = 500 * MS;
 
@@ -29,18 +22,18 @@ pub(super) struct Config {
 impl Config {
     pub(super) fn resolve(args: &Args) -> Result<Self, String> {
         let watching = args.trace.is_some() || args.timeline.is_some();
-        let time = args.time.map_or(TIME, virtual_time);
+        let time = args.time.map_or(200 * MS, virtual_time);
         if time == 0 {
             return Err("--time: nothing happens in no time".to_owned());
         }
-        let warm_up = args.warm_up.map_or(WARM_UP, virtual_time);
-        let repeat = args.repeat.unwrap_or(if watching { 1 } else { REPEAT });
-        let seed = args.seed.unwrap_or(SEED);
+        let warm_up = args.warm_up.map_or(20 * MS, virtual_time);
+        let repeat = args.repeat.unwrap_or(if watching { 1 } else { 5 });
+        let seed = args.seed.unwrap_or(1);
         let cpus = || std::thread::available_parallelism().map_or(1, NonZero::get);
         let part = part(args, watching, time)?;
         let scenes = scenes::resolve(&scenes::Typed {
-            machines: args.machine.as_deref().unwrap_or(MACHINE),
-            workloads: args.workload.as_deref().unwrap_or(WORKLOAD),
+            machines: args.machine.as_deref().unwrap_or("small-vm"),
+            workloads: args.workload.as_deref().unwrap_or("medium"),
             vcpus: args.vcpus.as_deref(),
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
@@ -65,7 +58,7 @@ impl Config {
             seeds: (0..repeat as u64).map(|more| seed.wrapping_add(more)).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
-            limit: args.limit.unwrap_or(LIMIT),
+            limit: args.limit.unwrap_or(1_000_000_000),
             sets: args.set.clone(),
         };
         Ok(Self { scenes, setting, jobs: args.jobs.unwrap_or_else(cpus), watched })

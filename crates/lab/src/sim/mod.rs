@@ -7,7 +7,6 @@ mod config;
 mod export;
 mod report;
 mod run;
-mod samples;
 mod table;
 #[cfg(test)]
 mod tests;

@@ -34,6 +34,11 @@ pub(super) struct Report {
 }
 
 impl Report {
+    /// The scenes that have cells by now.
+    pub(super) fn begun(&self) -> impl Iterator<Item = &SceneInfo> {
+        self.scenes.iter().filter(|scene| self.cells.iter().any(|cell| cell.is_of(scene)))
+    }
+
     pub(super) fn cell(&self, scene: &SceneInfo, lock: &str, vcpus: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.is_of(scene) && cell.lock == lock && cell.vcpus == vcpus)
     }

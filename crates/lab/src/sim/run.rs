@@ -2,7 +2,7 @@
 use super::args::Args;
 use super::config::{self, Config};
 use super::report::{Effort, Report, SCHEMA};
-use super::{export, samples, table, timeline, trace};
+use super::{export, table, timeline, trace};
 use crate::ablate::Sample;
 use core::fmt::Write as _;
 use lab_kit::export::Exports;
@@ -11,7 +11,7 @@ use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::round_ns;
-use stanchion_cells::cell::{Cell, SceneInfo};
+use stanchion_cells::cell::{Cell, SceneInfo, State};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Recording;
 use std::path::Path;
@@ -28,9 +28,36 @@ pub(crate) fn run(args: &Args) -> ExitCode {
 pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> ExitCode {
     let render = |report: &Report| {
         let notes = report.scenes.iter().map(|scene| table::notes(report, scene)).collect::<String>();
-        render(&samples::of(report)) + &notes
+        render(&samples(report)) + &notes
     };
     simulate(args, &render).unwrap_or_else(|message| ended(REFUSED, message))
+}
+
+/// All cells as the ablation compares them.
+fn samples(report: &Report) -> Vec<Sample> {
+    let cells = report.scenes.iter().flat_map(|scene| report.cells.iter().map(move |cell| (scene, cell)));
+    cells.filter(|(scene, cell)| cell.is_of(scene)).map(|(scene, cell)| sample(scene, cell)).collect()
+}
+
+fn sample(scene: &SceneInfo, cell: &Cell) -> Sample {
+    let figures = cell.figures.as_ref().filter(|_| cell.state == State::Measured);
+    let waits = figures.map(|figures| figures.latency);
+    let score = figures.and_then(|figures| figures.score.as_ref());
+    let rate = |&score: &f64| if scene.lower_is_better { 1.0 / score } else { score };
+    // Of the time of vCPUs, what they had a CPU in.
+    let idle = ["stolen", "halted", "asleep"];
+    let busy = table::SPENT.iter().filter(|(name, _)| !idle.contains(name));
+    Sample {
+        lock: cell.lock.clone(),
+        load: format!("{} {}", scene.machine, scene.workload),
+        threads: cell.vcpus,
+        rates: score.map(|score| score.values.iter().map(rate).collect()).unwrap_or_default(),
+        worst_ns: waits.filter(|waits| waits.samples > 0).map(|waits| waits.max_ns as f64),
+        cpu: figures.filter(|figures| figures.acquisitions > 0).map(|figures| {
+            let share: f64 = busy.map(|(_, causes)| figures.share_of(causes)).sum();
+            share / figures.acquisitions as f64
+        }),
+    }
 }
 
 fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode, String> {
@@ -51,9 +78,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     let (cells, seeds, first) = (tasks.len(), setting.seeds.len(), setting.seeds[0]);
     if !args.quiet {
         let time = round_ns(setting.time_ns as f64);
-        eprintln!(
-            "{cells} cells x {seeds} seeds from {first}, {time} of virtual time each, {jobs} at a time"
-        );
+        eprintln!("{cells} cells x {seeds} seeds from {first}, {time} of virtual time each, {jobs} at once");
     }
     // vCPUs of runs, which is roughly what they cost.
     let cost = tasks.iter().map(|task| (task.vcpus * seeds) as u64).sum();
@@ -72,7 +97,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
         },
         exports,
         pictures: [args.trace.as_deref(), args.timeline.as_deref()],
-        progress: Progress::new(cost, args.quiet),
+        progress: Progress::new(cost, args.quiet).ticking(),
         vcpus_done: 0,
         places: Vec::new(),
         start: Instant::now(),
@@ -130,10 +155,6 @@ impl Observer for Driver<'_> {
         self.report.compare();
         self.report.recording = self.recorded.lock().expect("no thread panics with it").take();
         self.write();
-    }
-
-    fn idle(&mut self) {
-        self.progress.tick();
     }
 }
 
@@ -215,5 +236,22 @@ mod tests {
         let text = |path| fs::read_to_string(path).expect("readable");
         assert_eq!((text(&table), text(&picture)), ("new".to_owned(), "old".to_owned()));
         assert!(driver.exports.paths().eq([&table]), "what is not written is not told");
+    }
+
+    #[test]
+    fn a_cell_becomes_rates_by_seed_the_longest_wait_and_cpu_time() {
+        let mut report = testing::report(&["byte", "ticket"], &[4]);
+        let found = samples(&report);
+        assert_eq!(
+            (found.len(), found[1].lock.as_str(), found[1].load.as_str()),
+            (2, "ticket", "two medium")
+        );
+        // Of a histogram of two digits.
+        let worst = found[1].worst_ns.expect("waits");
+        assert!(found[1].rates.len() == 2 && (9_900.0..=10_100.0).contains(&worst), "{found:?}");
+        let cpu = |index: usize| found[index].cpu.expect("acquisitions");
+        assert!((cpu(0) / cpu(1) - 2.0).abs() < 1e-9, "as busy, and half as many acquisitions");
+        report.cells[0].state = State::Broken { seed: 42, message: "two holders".into() };
+        assert!(samples(&report)[0].rates.is_empty());
     }
 }

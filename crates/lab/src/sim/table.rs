@@ -99,10 +99,7 @@ fn part(share: f64) -> String {
 
 pub(super) fn render(report: &Report, events: bool) -> String {
     let mut text = String::new();
-    for scene in &report.scenes {
-        if !report.cells.iter().any(|cell| cell.is_of(scene)) {
-            continue;
-        }
+    for scene in report.begun() {
         let _ = writeln!(text, "\n== {} ==\n{}\n{}", title(scene), scene.machine_about, scene.workload_about);
         text.extend(figures(report, scene).iter().map(Grid::text));
         text.push_str(&notes(report, scene));
@@ -141,9 +138,7 @@ pub(super) fn simulated(report: &Report) -> String {
 pub(super) fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
     let text = match (cell.and_then(|cell| cell.figures.as_ref()), &quantity.show) {
         (Some(figures), Text(text)) => text(figures),
-        (Some(figures), Wait(wait)) if figures.latency.samples > 0 => {
-            format_ns(wait(&figures.latency) as f64)
-        }
+        (Some(of), Wait(wait)) if of.latency.samples > 0 => format_ns(wait(&of.latency) as f64),
         _ => "-".to_owned(),
     };
     match cell.map(|cell| &cell.state) {
@@ -211,8 +206,7 @@ pub(super) fn spent(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
     let used = |causes: &[Cause]| cells.iter().any(|(_, figures)| figures.share_of(causes) > 0.0);
     let (names, causes): (Vec<&str>, Vec<&[Cause]>) =
         SPENT.iter().copied().filter(|(_, causes)| used(causes)).unzip();
-    let time =
-        |figures: &Figures| causes.iter().map(|causes| part(figures.share_of(causes))).collect::<Vec<_>>();
+    let time = |figures: &Figures| causes.iter().map(|causes| part(figures.share_of(causes))).collect();
     let ways = |figures: &Figures| {
         let way = &figures.handovers;
         let shares = [way.same, way.local, way.remote].map(part);

@@ -44,9 +44,8 @@ pub(super) fn write(recording: &Recording, caption: &Caption, most: usize) -> St
     let slice = |pid: u32, tid: usize, name: &str, cat: &str, from: Time, to: Time| {
         let (from, to) = (ns(from), ns(to.min(end)));
         let (ts, dur) = (us(from), us(to.saturating_sub(from)));
-        let event =
-            json!({"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, "cat": cat});
-        (from < to).then(|| event.to_string())
+        let item = json!({"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, "cat": cat});
+        (from < to).then(|| item.to_string())
     };
     for ran in recording.ran.iter().filter(|ran| ran.from < end) {
         events.extend(slice(CPUS, ran.cpu, &format!("vCPU {}", ran.context), "ran", ran.from, ran.to));
@@ -61,14 +60,13 @@ pub(super) fn write(recording: &Recording, caption: &Caption, most: usize) -> St
         (name, "handover", (handover.giver, handover.released), (handover.taker, handover.acquired))
     });
     let kicks = recording.kicks.iter();
-    let kicks =
-        kicks.map(|kick| ("kick".to_owned(), "kick", (kick.from, kick.sent), (kick.to, kick.arrives)));
+    let kicks = kicks.map(|of| ("kick".to_owned(), "kick", (of.from, of.sent), (of.to, of.arrives)));
     let arrows = handovers.chain(kicks).filter(|(.., (_, at))| *at < end);
     for (id, (name, cat, from, to)) in arrows.enumerate() {
         for (ph, (tid, at)) in [("s", from), ("f", to)] {
             let ts = us(ns(at));
-            let event = json!({"ph": ph, "bp": "e", "pid": VCPUS, "tid": tid, "ts": ts, "id": id, "name": name, "cat": cat});
-            events.push(event.to_string());
+            let item = json!({"ph": ph, "bp": "e", "pid": VCPUS, "tid": tid, "ts": ts, "id": id, "name": name, "cat": cat});
+            events.push(item.to_string());
         }
     }
     format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))

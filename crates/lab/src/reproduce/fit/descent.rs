@@ -42,8 +42,7 @@ pub(super) fn descend<T: Clone>(
         let slopes: Option<Vec<Vec<f64>>> = evaluate(&probes).into_iter().zip(moves).map(slope).collect();
         let slopes = slopes?;
         let tries = DAMPINGS.map(|damping| step(point, &here, &slopes, priors, scale, damping));
-        let found =
-            evaluate(&tries).into_iter().zip(tries).filter_map(|(found, point)| Some((point, found?)));
+        let found = evaluate(&tries).into_iter().zip(tries).filter_map(|(found, at)| Some((at, found?)));
         let next = found.min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
         if cost(&next) >= cost(&best) {
             break;
@@ -71,17 +70,13 @@ fn step(
     scale: f64,
     damping: f64,
 ) -> Vec<f64> {
-    let count = point.len();
     let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
-    let mut matrix = vec![vec![0.0; count]; count];
-    let mut right = vec![0.0; count];
-    for row in 0..count {
-        let (centre, width) = priors[row];
-        for column in 0..count {
-            matrix[row][column] = dot(&slopes[row], &slopes[column]) / (scale * scale);
-        }
+    let row = |one: &Vec<f64>| slopes.iter().map(|other| dot(one, other) / (scale * scale)).collect();
+    let mut matrix: Vec<Vec<f64>> = slopes.iter().map(row).collect();
+    let mut right = Vec::new();
+    for (row, (centre, width)) in priors.iter().enumerate() {
         matrix[row][row] += (1.0 + damping) / (width * width);
-        right[row] = -dot(&slopes[row], errors) / (scale * scale) - (point[row] - centre) / (width * width);
+        right.push(-dot(&slopes[row], errors) / (scale * scale) - (point[row] - centre) / (width * width));
     }
     let moves = solve(matrix, right);
     let farthest = moves.iter().zip(priors).map(|(by, (_, width))| (by / width).abs()).fold(0.0, f64::max);

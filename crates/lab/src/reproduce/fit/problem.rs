@@ -1,6 +1,7 @@
 //! What is fitted to what: columns to fit of tables of one machine, and the parameters that may move.
 use super::super::args::FitArgs;
 use super::super::summary::median_and_worst;
+use core::slice::Chunks;
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
 use lab_kit::progress::Progress;
@@ -70,12 +71,10 @@ fn centre(sources: &[Source], path: &str, now: f64) -> f64 {
 
 /// The workload of a row, which may differ in what the row stands for.
 fn of_row(file: &WorkloadFile, row: &Row) -> Workload {
-    let same = file.workload.clone();
+    let own = file.workload.clone();
     match &row.workload_sets[..] {
-        [] => same,
-        sets => {
-            workload::read_with(&workload::write(file), &same.name, sets).map_or(same, |read| read.workload)
-        }
+        [] => own,
+        sets => workload::read_with(&workload::write(file), &own.name, sets).map_or(own, |new| new.workload),
     }
 }
 
@@ -111,15 +110,17 @@ impl Part {
         self.table.rows.iter().filter_map(move |row| Some((row, to_fit(row)?)))
     }
 
-    /// What the runs of its rows came to, each row with all seeds; `None` where one was stopped or failed.
-    fn measured(&self, results: &[Result<Done, Miss>], seeds: usize) -> Option<Measured> {
-        let error = |((_, published), seeds): ((&Row, f64), &[Result<Done, Miss>])| {
+    /// What the runs of its rows came to, the next of `results`, each row with all seeds; `None` where one was
+    /// stopped or failed.
+    fn measured(&self, results: &mut Chunks<Result<Done, Miss>>) -> Option<Measured> {
+        let results: Vec<_> = results.take(self.rows().count()).collect();
+        let error = |((_, published), seeds): ((&Row, f64), &&[Result<Done, Miss>])| {
             let sum: Option<f64> = seeds.iter().map(|done| Some(done.as_ref().ok()?.value)).sum();
             let error = (sum? / seeds.len() as f64 / self.table.scale / published).ln();
             error.is_finite().then_some(error)
         };
-        let errors = self.rows().zip(results.chunks(seeds)).map(error).collect::<Option<_>>()?;
-        let traces = results.iter().step_by(seeds).flatten().map(|done| done.trace);
+        let errors = self.rows().zip(&results).map(error).collect::<Option<_>>()?;
+        let traces = results.iter().flat_map(|seeds| &seeds[0]).map(|done| done.trace);
         Some(Measured { errors, trace: of_traces(traces) })
     }
 }
@@ -227,14 +228,11 @@ impl Problem {
             }
             progress.step();
         });
-        let of_parts = |mut left: &[Result<Done, Miss>]| {
-            let of_part = |part: &Part| {
-                let own = left.split_off(..part.rows().count() * self.seeds as usize)?;
-                part.measured(own, self.seeds as usize)
-            };
-            self.parts.iter().map(of_part).collect()
+        let of_point = |results: &[Result<Done, Miss>]| {
+            let mut rows = results.chunks(self.seeds as usize);
+            self.parts.iter().map(|part| part.measured(&mut rows)).collect()
         };
-        results.chunks(self.runs()).map(of_parts).collect()
+        results.chunks(self.runs()).map(of_point).collect()
     }
 }
 

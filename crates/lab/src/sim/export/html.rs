@@ -1,13 +1,14 @@
 //! One self-contained page: plots and tables for each machine and workload, and where it all comes from.
-use super::bars;
 use crate::sim::report::Report;
-use crate::sim::table::{QUANTITIES, Quantity, Show, figures, notes, result, shown, simulated, spent, title};
+use crate::sim::table::{
+    QUANTITIES, Quantity, SPENT, Show, figures, notes, result, shown, simulated, spent, title,
+};
 use crate::sim::timeline::COLOURS;
 use core::fmt::Write;
 use lab_kit::export::grid::heading;
-use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::export::svg::{Plot, Point, Scale, Series, Svg, classes, escape, marker};
 use lab_kit::export::{colours, page};
-use lab_kit::units::{round_ns, three_figures, without_zeros};
+use lab_kit::units::{percent, round_ns, three_figures, without_zeros};
 use stanchion_cells::cell::SceneInfo;
 use stanchion_cells::stats::Estimate;
 use stanchion_sim::Cause;
@@ -18,10 +19,8 @@ const RULES: &str = ".words2 :nth-child(2),.words3 *{text-align:left}";
 pub(super) fn write(report: &Report) -> String {
     let mut body = String::new();
     head(&mut body, report);
-    for scene in &report.scenes {
-        if report.cells.iter().any(|cell| cell.is_of(scene)) {
-            section(&mut body, report, scene);
-        }
+    for scene in report.begun() {
+        section(&mut body, report, scene);
     }
     body.push_str("<h2>Where this comes from</h2>");
     let more = [("fields set", report.setting.sets.join(" ")), ("simulated", simulated(report))];
@@ -78,10 +77,7 @@ fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
     }
     page.push_str("</ul>\n<div class=\"plots\">");
     for &count in &scene.vcpus {
-        let figures = |lock| report.cell(scene, lock, count).and_then(|cell| cell.figures.as_ref());
-        let locks = report.setting.locks.iter().map(|lock| (lock.as_str(), figures(lock)));
-        let bars = bars::render(&format!("{} vCPUs", heading(count, scene.cpus)), &locks.collect::<Vec<_>>());
-        let _ = write!(page, "<div class=\"plot\">{bars}</div>");
+        let _ = write!(page, "<div class=\"plot\">{}</div>", bars(report, scene, count));
     }
     page.push_str("</div>\n");
     let grids = figures(report, scene).into_iter().chain(spent(report, scene));
@@ -110,6 +106,45 @@ fn plot(report: &Report, scene: &SceneInfo, quantity: &Quantity, scale: Scale) -
     });
     let (series, threads, cpus): (Vec<Series>, _, _) = (series.collect(), &scene.vcpus, scene.cpus);
     Plot { title: &title, what: "vCPUs", scale, threads, cpus, series: &series, tick }.render()
+}
+
+const WIDTH: f64 = 600.0;
+const LEFT: f64 = 170.0;
+const ROW: f64 = 22.0;
+const TOP: f64 = 30.0;
+
+/// Where time goes with so many vCPUs: a bar for each lock, cut into causes.
+fn bars(report: &Report, scene: &SceneInfo, count: usize) -> String {
+    let locks = &report.setting.locks;
+    let (height, room) = (TOP + ROW * locks.len() as f64 + 26.0, WIDTH - LEFT - 24.0);
+    let title = format!("{} vCPUs", heading(count, scene.cpus));
+    let mut svg = Svg::default();
+    svg.text(0.0, 16.0, "class='title'", &title);
+    for (index, lock) in locks.iter().enumerate() {
+        let y = TOP + ROW * index as f64;
+        svg.text(LEFT - 8.0, y + 14.0, "class='end'", lock);
+        let Some(figures) = report.cell(scene, lock, count).and_then(|cell| cell.figures.as_ref()) else {
+            svg.text(LEFT, y + 14.0, "class='tick'", "no figures");
+            continue;
+        };
+        let mut x = LEFT;
+        let causes = SPENT.iter().flat_map(|(name, causes)| causes.iter().map(move |cause| (name, *cause)));
+        for (name, cause) in causes {
+            let share = figures.share_of(&[cause]);
+            if share * room >= 0.05 {
+                let about = format!("{lock}: {} ({name}) {}", cause.name(), percent(share));
+                let colour = format!("fill='{}'", COLOURS[cause as usize]);
+                svg.rect([x, y, share * room, 17.0], &colour, &about);
+            }
+            x += share * room;
+        }
+    }
+    for percent in [0_u32, 50, 100] {
+        let x = LEFT + room * f64::from(percent) / 100.0;
+        svg.text(x, height - 10.0, "class='tick mid'", &format!("{percent} %"));
+    }
+    let shapes = svg.0;
+    format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\">{shapes}</svg>")
 }
 
 #[cfg(test)]

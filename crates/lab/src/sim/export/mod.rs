@@ -1,16 +1,14 @@
 //! What a simulation writes: the forms of its report.
-mod bars;
 mod html;
 
 use super::args::Args;
 use super::report::Report;
 use super::{timeline, trace};
-use lab_kit::export::{Exports, Formats, Writer};
+use lab_kit::export::{Exports, Formats, Writer, json};
 use stanchion_cells::cell::Setting;
 use stanchion_cells::columns::{CellRow, Column, of_cells};
 
-const FORMATS: Formats<Report> =
-    Formats { stem: "sim", json: lab_kit::export::json, csv, html: Some(html::write) };
+const FORMATS: Formats<Report> = Formats { stem: "sim", json, csv, html: Some(html::write) };
 
 /// Opens the files that were asked for, or refuses what cannot be written.
 pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
@@ -51,7 +49,6 @@ mod tests {
     use super::*;
     use crate::sim::report::SCHEMA;
     use crate::sim::tests as testing;
-    use lab_kit::export::json;
     use stanchion_cells::cell::State;
 
     #[test]

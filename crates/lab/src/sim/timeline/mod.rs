@@ -50,9 +50,8 @@ const STALL_SHARE: f64 = 0.004;
 const MOST_ARROWS: usize = 60;
 /// More lanes than this are no picture.
 const MOST_LANES: usize = 64;
-/// How stalls and kicks are drawn.
+/// How stalls are drawn.
 const OUTLINE: &str = "stroke='#10151d' stroke-width='1.6' fill='none'";
-const KICK: &str = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'";
 
 /// A remark if something has to be left out of the picture.
 pub(super) fn note(recording: &Recording, caption: &Caption) -> Option<String> {
@@ -262,7 +261,8 @@ impl Picture<'_> {
         for kick in kicks().filter(|_| drawn) {
             let (start, end) = (self.x(kick.sent), self.x(kick.arrives));
             let (from, to) = (self.middle(kick.from), self.middle(kick.to));
-            self.svg.path(KICK, &format!("M{start:.1} {from:.1}L{end:.1} {to:.1}"));
+            let how = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'";
+            self.svg.path(how, &format!("M{start:.1} {from:.1}L{end:.1} {to:.1}"));
         }
     }
 }

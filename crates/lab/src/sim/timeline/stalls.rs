@@ -38,13 +38,11 @@ pub(super) fn find(recording: &Recording, least: Time, most: usize) -> Vec<Stall
 fn preempted_holders(recording: &Recording) -> Vec<Stall> {
     let mut holding = vec![false; recording.contexts];
     let mut stalls = Vec::new();
-    for &Spell { context, cause, from, to } in &recording.spells {
+    for &Spell { context: vcpu, cause, from, to } in &recording.spells {
         match cause {
-            Cause::Holding => holding[context] = true,
-            Cause::Computing | Cause::Locking | Cause::Spinning | Cause::Halted => holding[context] = false,
-            Cause::Preempted if holding[context] => {
-                stalls.push(Stall { vcpu: context, from, to, giver: None });
-            }
+            Cause::Holding => holding[vcpu] = true,
+            Cause::Computing | Cause::Locking | Cause::Spinning | Cause::Halted => holding[vcpu] = false,
+            Cause::Preempted if holding[vcpu] => stalls.push(Stall { vcpu, from, to, giver: None }),
             // Neither begins nor ends a section.
             Cause::Preempted | Cause::Transfer | Cause::Overhead | Cause::Sleeping => {}
         }
