@@ -18,7 +18,6 @@ pub fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a 
 pub struct LockNames(fn(&Facts) -> bool);
 
 impl LockNames {
-    /// Every lock.
     pub const ALL: Self = Self(|_| true);
     /// Those that can stand in a pthread mutex.
     pub const PRELOADED: Self = Self(|facts| facts.holder.is_some());

@@ -44,15 +44,15 @@ impl Args {
 
     /// What the simulator is asked for.
     pub(super) fn simulated(&self, lock: String, machines: &str, workloads: &str) -> sim::Args {
-        let bench::Measure { threads: vcpus, time, rounds, seed, files, quiet, .. } = self.measure.clone();
+        let bench::Measure { threads, time, rounds, seed, files, quiet, .. } = self.measure.clone();
         sim::Args {
             machine: Some(machines.to_owned()),
             workload: Some(workloads.to_owned()),
             lock,
-            vcpus,
-            time: time.map(|time| format!("{}ns", time.as_nanos())),
-            repeat: rounds.map(|rounds| rounds.to_string()),
-            seed: seed.map(|seed| seed.to_string()),
+            vcpus: threads,
+            time,
+            repeat: rounds,
+            seed,
             files,
             quiet,
             ..sim::Args::default()
