@@ -10,8 +10,6 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 use xshell::{Cmd, Shell};
 
@@ -43,28 +41,6 @@ pub(crate) fn silently(command: Cmd<'_>) -> anyhow::Result<Output> {
 /// Whether a command succeeds; nothing of it is seen.
 pub(crate) fn succeeds(words: &[&str]) -> bool {
     Command::new(words[0]).args(&words[1..]).output().is_ok_and(|output| output.status.success())
-}
-
-/// Does something with each of the items, so many at a time. The first error ends it.
-pub(crate) fn at_once<I>(
-    workers: usize,
-    items: impl Iterator<Item = I> + Send,
-    work: impl Fn(I) -> anyhow::Result<()> + Sync,
-) -> anyhow::Result<()> {
-    let queue = Mutex::new(items);
-    let worker = || {
-        loop {
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(item) = next else { return Ok(()) };
-            work(item)?;
-        }
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a worker panicked")))
-    })
 }
 
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
@@ -173,6 +149,7 @@ impl Drop for Running {
 mod tests {
     use super::*;
     use std::env::temp_dir;
+    use std::thread;
 
     fn run(script: &str, limit: Duration) -> (Ended, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));

@@ -1,24 +1,23 @@
 //! Spreads tasks over threads.
-use std::collections::VecDeque;
+use anyhow::{Result, bail};
 use std::sync::{Mutex, PoisonError};
-use std::{io, thread};
+use std::thread;
 
 /// Performs the tasks, each with one of the workers, in any order. After an error its worker begins no other.
-pub(crate) fn spread<W: Sync, T: Send, R: Send>(
+pub(crate) fn spread<W: Sync, T, R: Send>(
     workers: &[W],
-    tasks: impl IntoIterator<Item = T>,
-    perform: impl Fn(&W, T) -> io::Result<R> + Sync,
-) -> io::Result<Vec<R>> {
-    let tasks: Mutex<VecDeque<T>> = Mutex::new(tasks.into_iter().collect());
-    let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
-    let of_one = |worker: &W| {
-        core::iter::from_fn(next).map(|task| perform(worker, task)).collect::<io::Result<Vec<R>>>()
-    };
+    tasks: impl IntoIterator<Item = T, IntoIter: Send>,
+    perform: impl Fn(&W, T) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    let tasks = Mutex::new(tasks.into_iter());
+    let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let of_one =
+        |worker: &W| core::iter::from_fn(next).map(|task| perform(worker, task)).collect::<Result<Vec<R>>>();
     thread::scope(|scope| {
         let all: Vec<_> = workers.iter().map(|worker| scope.spawn(|| of_one(worker))).collect();
         let mut results = Vec::new();
         for one in all {
-            results.extend(one.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))?);
+            results.extend(one.join().unwrap_or_else(|_| bail!("a worker panicked"))?);
         }
         Ok(results)
     })
@@ -38,9 +37,7 @@ mod tests {
 
     #[test]
     fn errors_and_panics_come_back() {
-        assert!(spread(&[()], [1], |(), _| Err::<(), _>(io::Error::other("no"))).is_err());
-        assert!(
-            spread(&[()], [1], |(), _| -> io::Result<()> { panic!("it is shown that it is seen") }).is_err()
-        );
+        assert!(spread(&[()], [1], |(), _| -> Result<()> { bail!("no") }).is_err());
+        assert!(spread(&[()], [1], |(), _| -> Result<()> { panic!("it is shown that it is seen") }).is_err());
     }
 }

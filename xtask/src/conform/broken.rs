@@ -6,7 +6,7 @@
 use super::build::{self, Program, stem};
 use super::runner::{Setting, Verdict};
 use super::{Case, TIMEOUT, find, run_cases};
-use crate::process::at_once;
+use crate::spread::spread;
 use anyhow::{Context as _, Result, ensure};
 use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::time::Duration;
@@ -35,7 +35,7 @@ pub(super) fn run(root: &Path, programs: &[Program], jobs: usize, timeout: Durat
         promises.push(read(&fs::read_to_string(source)?).with_context(|| source.display().to_string())?);
     }
     let wrong = AtomicUsize::new(0);
-    at_once(AT_ONCE, libraries.iter().zip(&promises), |((source, library), promise)| {
+    spread(&[(); AT_ONCE], libraries.iter().zip(&promises), |(), ((source, library), promise)| {
         let (lines, findings) = try_one(root, programs, &stem(source), promise, library, jobs, timeout)
             .with_context(|| source.display().to_string())?;
         print!("{lines}");

@@ -8,8 +8,9 @@ mod build;
 mod report;
 mod runner;
 
+use crate::built;
 use crate::foreign::{self, Foreign};
-use crate::{built, process};
+use crate::spread::spread;
 use anyhow::{Context as _, Result, bail, ensure};
 use build::Program;
 use core::time::Duration;
@@ -241,7 +242,7 @@ fn run_cases(
     let directory = build::directory(root, column.foreign).join("output");
     fs::create_dir_all(&directory)?;
     let verdicts = Mutex::new(vec![Verdict::Ok; cases.len()]);
-    process::at_once(jobs, cases.iter().enumerate(), |(index, case)| {
+    spread(&vec![(); jobs], cases.iter().enumerate(), |(), (index, case)| {
         // Nobody else may have the file, neither another worker nor another run of this command.
         let output = directory.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
         let verdict = repeated(case, column, repeat, &output)?;
