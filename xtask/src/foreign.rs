@@ -15,7 +15,6 @@ pub(crate) struct Foreign {
     emulator: [&'static str; 3],
 }
 
-/// The only one that is known.
 pub(crate) const AARCH64: Foreign = Foreign {
     triple: "aarch64-unknown-linux-gnu",
     cc: "aarch64-linux-gnu-gcc",
@@ -32,7 +31,6 @@ pub(crate) fn named(triple: &str) -> Result<&'static Foreign, String> {
 }
 
 impl Foreign {
-    /// What compiles C, or C++, for it.
     pub(crate) fn compiler(&self, cpp: bool) -> &'static str {
         if cpp { self.cxx } else { self.cc }
     }
