@@ -10,8 +10,6 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 use xshell::{Cmd, Shell};
 
@@ -45,28 +43,6 @@ pub(crate) fn succeeds(words: &[&str]) -> bool {
     Command::new(words[0]).args(&words[1..]).output().is_ok_and(|output| output.status.success())
 }
 
-/// Does something with each of the items, so many at a time. The first error ends it.
-pub(crate) fn at_once<I>(
-    workers: usize,
-    items: impl Iterator<Item = I> + Send,
-    work: impl Fn(I) -> anyhow::Result<()> + Sync,
-) -> anyhow::Result<()> {
-    let queue = Mutex::new(items);
-    let worker = || {
-        loop {
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(item) = next else { return Ok(()) };
-            work(item)?;
-        }
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a worker panicked")))
-    })
-}
-
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
 pub(crate) fn catch_interrupts() -> io::Result<()> {
     interrupt::note();
@@ -81,8 +57,6 @@ pub(crate) enum Ended {
     Exited(i32),
     Signalled(i32),
     TimedOut,
-    /// By Ctrl-C.
-    Interrupted,
 }
 
 pub(crate) struct Running {
@@ -110,28 +84,32 @@ pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyh
 }
 
 impl Running {
-    /// Waits until it ends, at most so long. Whatever is left of its group is killed then.
+    /// Waits until it ends, at most so long. Whatever is left of its group is killed then. Ctrl-C is an
+    /// error.
     pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Ended, Duration)> {
         let until = Instant::now() + limit;
-        let ended = loop {
+        let timed_out = loop {
             if interrupt::requested() {
-                break Some(Ended::Interrupted);
+                return Err(io::Error::other("interrupted"));
             }
             self.peak_kib();
             let left = until.saturating_duration_since(Instant::now());
             if self.has_ended_within(left.min(TICK))? {
-                break None;
+                break false;
             }
             if left.is_zero() {
-                break Some(Ended::TimedOut);
+                break true;
             }
         };
         let took = self.started.elapsed();
         self.signal(Signal::KILL);
         let status = self.child.wait()?;
-        let by_itself =
-            || status.code().map_or_else(|| Ended::Signalled(status.signal().unwrap_or(0)), Ended::Exited);
-        Ok((ended.unwrap_or_else(by_itself), took))
+        let ended = match status.code() {
+            _ if timed_out => Ended::TimedOut,
+            Some(code) => Ended::Exited(code),
+            None => Ended::Signalled(status.signal().unwrap_or(0)),
+        };
+        Ok((ended, took))
     }
 
     /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing,
@@ -173,6 +151,7 @@ impl Drop for Running {
 mod tests {
     use super::*;
     use std::env::temp_dir;
+    use std::thread;
 
     fn run(script: &str, limit: Duration) -> (Ended, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));

@@ -4,21 +4,22 @@ use std::sync::{Mutex, PoisonError};
 use std::{io, thread};
 
 /// Performs the tasks, each with one of the workers, in any order. After an error its worker begins no other.
-pub(crate) fn spread<W: Sync, T: Send, R: Send>(
+pub(crate) fn spread<W: Sync, T: Send, R: Send, E: From<io::Error> + Send>(
     workers: &[W],
     tasks: impl IntoIterator<Item = T>,
-    perform: impl Fn(&W, T) -> io::Result<R> + Sync,
-) -> io::Result<Vec<R>> {
+    perform: impl Fn(&W, T) -> Result<R, E> + Sync,
+) -> Result<Vec<R>, E> {
     let tasks: Mutex<VecDeque<T>> = Mutex::new(tasks.into_iter().collect());
     let next = || tasks.lock().unwrap_or_else(PoisonError::into_inner).pop_front();
     let of_one = |worker: &W| {
-        core::iter::from_fn(next).map(|task| perform(worker, task)).collect::<io::Result<Vec<R>>>()
+        core::iter::from_fn(next).map(|task| perform(worker, task)).collect::<Result<Vec<R>, E>>()
     };
     thread::scope(|scope| {
         let all: Vec<_> = workers.iter().map(|worker| scope.spawn(|| of_one(worker))).collect();
         let mut results = Vec::new();
         for one in all {
-            results.extend(one.join().unwrap_or_else(|_| Err(io::Error::other("a worker panicked")))?);
+            let panicked = |_| Err(io::Error::other("a worker panicked").into());
+            results.extend(one.join().unwrap_or_else(panicked)?);
         }
         Ok(results)
     })
@@ -30,10 +31,10 @@ mod tests {
 
     #[test]
     fn each_task_is_performed_once() {
-        let mut results = spread(&[10, 10], 0..5, |ten, task| Ok(ten + task)).expect("no error");
+        let mut results = spread(&[10, 10], 0..5, |ten, task| io::Result::Ok(ten + task)).expect("no error");
         results.sort_unstable();
         assert_eq!(results, [10, 11, 12, 13, 14]);
-        assert!(spread::<(), _, ()>(&[], [1, 2], |(), _| Ok(())).expect("no worker").is_empty());
+        assert!(spread(&[], [1, 2], |(), _| io::Result::Ok(())).expect("no worker").is_empty());
     }
 
     #[test]

@@ -1,18 +1,11 @@
 //! What `cargo test` printed, test by test.
 use std::collections::BTreeMap;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Passed,
-    Failed,
-    Ignored,
-}
-
 /// The target that a test is in, and its name.
 pub(super) type Test = (String, String);
 
-/// The verdict of each test.
-pub(super) type Outcome = BTreeMap<Test, Verdict>;
+/// Whether each test that ran passed.
+pub(super) type Outcome = BTreeMap<Test, bool>;
 
 /// Reads both outputs of `cargo test`, mixed as they came.
 pub(super) fn read(text: &str) -> Outcome {
@@ -25,42 +18,38 @@ pub(super) fn read(text: &str) -> Outcome {
             path.trim_start_matches("unittests ").clone_into(&mut target);
         } else if line.trim_start().starts_with("Doc-tests ") {
             "documentation".clone_into(&mut target);
-        } else if let Some((name, verdict)) = test_of(line) {
-            outcome.insert((target.clone(), name), verdict);
+        } else if let Some((name, passed)) = test_of(line) {
+            outcome.insert((target.clone(), name), passed);
         }
     }
     outcome
 }
 
 /// `test a::b - should panic ... ok`. What a test prints itself may come between.
-fn test_of(line: &str) -> Option<(String, Verdict)> {
+fn test_of(line: &str) -> Option<(String, bool)> {
     let (name, end) = line.strip_prefix("test ")?.rsplit_once(" ... ")?;
-    let verdict = match end.split([',', ' ']).next() {
-        Some("ok") => Verdict::Passed,
-        Some("FAILED") => Verdict::Failed,
-        Some("ignored") => Verdict::Ignored,
+    let passed = match end.split([',', ' ']).next()? {
+        "ok" => true,
+        "FAILED" => false,
         _ => return None,
     };
-    let name = name.strip_suffix(" - should panic").unwrap_or(name);
-    Some((name.to_owned(), verdict))
+    Some((name.strip_suffix(" - should panic").unwrap_or(name).to_owned(), passed))
 }
 
-pub(super) fn count(outcome: &Outcome, verdict: Verdict) -> usize {
-    outcome.values().filter(|&&found| found == verdict).count()
+/// How many passed, and how many failed.
+pub(super) fn counts(outcome: &Outcome) -> [usize; 2] {
+    [true, false].map(|passed| outcome.values().filter(|&&found| found == passed).count())
 }
 
 /// Those that pass `without` the drop-in and not `with` it, but those that are left out by name.
 pub(super) fn lost(without: &Outcome, with: &Outcome, left_out: &[String]) -> Vec<Test> {
     let is_left_out = |name: &str| left_out.iter().any(|out| name.rsplit("::").next() == Some(out));
-    without
-        .keys()
-        .filter(|&key| passes(without, key) && !passes(with, key) && !is_left_out(&key.1))
-        .cloned()
-        .collect()
+    let is_lost = |key: &&Test| passes(without, key) && !passes(with, key) && !is_left_out(&key.1);
+    without.keys().filter(is_lost).cloned().collect()
 }
 
 pub(super) fn passes(outcome: &Outcome, test: &Test) -> bool {
-    outcome.get(test) == Some(&Verdict::Passed)
+    outcome.get(test) == Some(&true)
 }
 
 /// What came of running a lost test again and again, with and without the drop-in in turn.
@@ -105,12 +94,12 @@ test src/mutex.rs - mutex::Mutex (line 42) ... ok
     #[test]
     fn tests_are_read_by_target() {
         let outcome = read(PRINTED);
-        assert_eq!(outcome[&key("src/lib.rs", "condvar::tests::two_mutexes")], Verdict::Passed);
-        assert_eq!(outcome[&key("src/lib.rs", "mutex::tests::smoke")], Verdict::Failed);
-        assert_eq!(outcome[&key("tests/issue_203.rs", "main")], Verdict::Passed);
-        assert_eq!(outcome[&key("documentation", "src/mutex.rs - mutex::Mutex (line 42)")], Verdict::Passed);
-        let counts = [Verdict::Passed, Verdict::Failed, Verdict::Ignored].map(|kind| count(&outcome, kind));
-        assert_eq!(counts, [4, 1, 1]);
+        assert!(outcome[&key("src/lib.rs", "condvar::tests::two_mutexes")]);
+        assert!(!outcome[&key("src/lib.rs", "mutex::tests::smoke")]);
+        assert!(outcome[&key("tests/issue_203.rs", "main")]);
+        assert!(outcome[&key("documentation", "src/mutex.rs - mutex::Mutex (line 42)")]);
+        assert!(!outcome.contains_key(&key("src/lib.rs", "mutex::tests::long")), "it was not run");
+        assert_eq!(counts(&outcome), [4, 1]);
     }
 
     #[test]

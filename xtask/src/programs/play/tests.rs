@@ -1,5 +1,5 @@
 //! What becomes of programs that are right, wrong, dead, hanging, or that have a server.
-use super::super::table::Program;
+use super::super::kit::free_port;
 use super::*;
 use std::env::temp_dir;
 use std::process::id;
@@ -19,11 +19,13 @@ fn played(name: &str, rest: &str) -> Played {
     let program: Program = toml::from_str(&format!("{HEAD}\n{rest}")).expect("a program");
     let dir = temp_dir().join(format!("stanchion-play-{name}-{}", id()));
     fs::create_dir_all(&dir).expect("a directory");
-    let values = vec![("size", "3".to_owned()), ("dir", dir.display().to_string())];
-    let stage = Stage { dir: dir.clone(), values, limit: Duration::from_secs(30) };
-    let lock =
-        Lock { name: "x".to_owned(), env: vec![("UNDER".to_owned(), "lock".to_owned())], ..Lock::libc() };
-    let played = play(&program, &lock, &stage).expect("the harness works").expect("nobody interrupts");
+    let port = free_port().expect("a port");
+    let values = vec![("size", "3".to_owned()), ("dir", dir.display().to_string()), ("port", port)];
+    let lock = Lock { wrapper: ["env", "UNDER=lock"].map(str::to_owned).to_vec(), ..Lock::default() };
+    let limit = Duration::from_secs(30);
+    let stage =
+        Stage { program: &program, lock: &lock, dir: dir.clone(), values, limit, peak_kib: Cell::default() };
+    let played = stage.play().expect("the harness works").expect("nobody interrupts");
     fs::remove_dir_all(&dir).expect("tidying up");
     played
 }
