@@ -24,7 +24,16 @@ pub(crate) fn run(root: &Path, show: bool) -> Result<ExitCode> {
         println!("fastpath: skipped, the listing is read on x86-64 only");
         return Ok(ExitCode::SUCCESS);
     }
-    let functions = functions_of(&emit(root)?);
+    let sh = shell(root)?;
+    let target = built::target(root).join("fastpath");
+    let listing = target.join("fastpath.s");
+    sh.create_dir(&target)?;
+    // Several units of code would spread the listing over several files.
+    let units = "profile.release.codegen-units=1";
+    cmd!(sh, "cargo rustc -p stanchion --release --example fastpath --config {units} --target-dir {target} -- --emit=asm={listing}").run()?;
+    let listing = sh.read_file(&listing);
+    let listing = listing.with_context(|| format!("there is no listing; remove {}", target.display()))?;
+    let functions = functions_of(&listing);
     for (name, instructions) in &functions {
         println!("{name:<44} {:>4} instructions", instructions.len());
         for instruction in instructions.iter().filter(|_| show) {
@@ -37,18 +46,6 @@ pub(crate) fn run(root: &Path, show: bool) -> Result<ExitCode> {
     }
     println!("fastpath: {} functions, {} findings", functions.len(), wrong.len());
     Ok(if wrong.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// The assembly of the example.
-fn emit(root: &Path) -> Result<String> {
-    let sh = shell(root)?;
-    let target = built::target(root).join("fastpath");
-    let listing = target.join("fastpath.s");
-    sh.create_dir(&target)?;
-    // Several units of code would spread the listing over several files.
-    let units = "profile.release.codegen-units=1";
-    cmd!(sh, "cargo rustc -p stanchion --release --example fastpath --config {units} --target-dir {target} -- --emit=asm={listing}").run()?;
-    sh.read_file(&listing).with_context(|| format!("there is no listing; remove {}", target.display()))
 }
 
 /// What is wrong with the functions; empty when they hold what is claimed.

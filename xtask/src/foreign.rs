@@ -10,8 +10,7 @@ pub(crate) struct Foreign {
     pub(crate) triple: &'static str,
     cc: &'static str,
     cxx: &'static str,
-    /// Runs a program that stands behind it; with the libraries that a package manager installed beside this
-    /// machine's own.
+    /// Runs a program that stands behind it, with the libraries that are installed beside this machine's own.
     emulator: [&'static str; 3],
 }
 

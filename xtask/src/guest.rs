@@ -3,7 +3,7 @@
 //! are noticed.
 use crate::built;
 use crate::files::entries;
-use crate::process::{self, Ended, shell, succeeds};
+use crate::process::{self, shell, succeeds};
 use anyhow::Result;
 use core::time::Duration;
 use serde::Deserialize;
@@ -126,10 +126,7 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
         machine.args(check.more.split_whitespace());
         machine.arg("-kernel").arg(image).args(["-append", &check.line]);
         let (ended, took) = process::start(&mut machine, &log, &complaints)?.wait(LIMIT)?;
-        let status = match ended {
-            Ended::Exited(status) => Some(status),
-            Ended::Signalled(_) | Ended::TimedOut => None,
-        };
+        let status = ended.and_then(|status| status.code());
         let printed = [fs::read(&log)?, fs::read(&complaints)?].concat();
         let printed = String::from_utf8_lossy(&printed);
         let trouble = check.trouble(status, &printed);

@@ -126,7 +126,7 @@ fn code(name: &str) -> String {
 }
 
 fn yes(yes: bool) -> String {
-    if yes { "yes".to_owned() } else { "no".to_owned() }
+    if yes { "yes" } else { "no" }.to_owned()
 }
 
 fn outnumbered(facts: &Facts) -> String {
@@ -146,7 +146,6 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     all().map(|facts| facts.name)
 }
 
-/// The modules that have locks of the catalogue.
 pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
     let is_module = |word: &&str| {
         word.starts_with(|c: char| c.is_lowercase())
@@ -155,8 +154,7 @@ pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
     all().flat_map(words).filter(is_module).collect()
 }
 
-/// Those of one lock, whether it waits as it does or with paravirtual waiting off. `None`: the catalogue does
-/// not know it.
+/// Those of one lock, with paravirtual waiting or without. `None`: the catalogue does not know it.
 pub(crate) fn modules_of(name: &str) -> Option<BTreeSet<String>> {
     let name = name.strip_suffix("-nopv").unwrap_or(name);
     let facts = all().find(|facts| facts.name == name)?;
@@ -181,16 +179,10 @@ fn modules(of_product: bool) -> String {
         .filter(|facts| product.contains(facts.name) == of_product && !facts.path.contains("stanchion_core"))
         .filter_map(path)
         .collect();
-    let modules: BTreeSet<_> = paths.iter().map(|(module, _)| module).collect();
-    let mut out = String::new();
-    for module in modules {
-        let _ = writeln!(out, "pub mod {module};");
-    }
-    out.push('\n');
-    for (module, name) in paths.iter().filter(|(_, name)| name.ends_with("Lock")) {
-        let _ = writeln!(out, "pub use {module}::{name};");
-    }
-    out
+    let modules: BTreeSet<_> = paths.iter().map(|(module, _)| format!("pub mod {module};\n")).collect();
+    let types = paths.iter().filter(|(_, name)| name.ends_with("Lock"));
+    let types = types.map(|(module, name)| format!("pub use {module}::{name};\n"));
+    modules.into_iter().chain(["\n".to_owned()]).chain(types).collect()
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 //! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
 //! The latter show that it was the fault that was caught, not a library that breaks everything.
 use super::build::{self, CODE, LIBRARY, files};
-use super::runner::{End, Setting, Verdict};
+use super::runner::{Setting, Verdict};
 use super::{Case, TIMEOUT, run_cases};
 use crate::spread::spread;
 use anyhow::{Context as _, Result, ensure};
@@ -26,7 +26,6 @@ const AT_ONCE: usize = 4;
 /// How often a test is run until it catches a fault. Some faults are races, which a busy machine makes rare.
 const TRIES: u32 = 5;
 
-/// Runs each broken library under the tests that it names. 1 when a fault went unnoticed.
 pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -> Result<ExitCode> {
     let (sources, out) = (root.join("conformance"), build::directory(root, None).join("broken"));
     fs::create_dir_all(&out)?;
@@ -78,7 +77,7 @@ fn try_one(
         run_cases(root, &cases, &setting, jobs, |_, _| Ok(()))
     };
     let (mut lines, mut wrong) = (String::new(), 0);
-    let mut tell = |kept: bool, word: &str, test: &str, Verdict { end, what }: &Verdict| {
+    let mut tell = |kept: bool, word: &str, test: &str, Verdict { word: end, what }: &Verdict| {
         wrong += usize::from(!kept);
         let line = format!("{name:<16} {word:<10} {test}  {end} {what}");
         lines.push_str(line.trim_end());
@@ -104,7 +103,7 @@ fn try_one(
     // What must pass may take as long as on any other day.
     let verdicts = run(passes, Some(library), 1, timeout.max(TIMEOUT))?;
     for (test, verdict) in passes.iter().zip(&verdicts) {
-        let passed = verdict.end == End::Ok;
+        let passed = verdict.is_ok();
         tell(passed, if passed { "passes" } else { "MUST PASS" }, test, verdict);
     }
     Ok((lines, wrong))

@@ -13,7 +13,6 @@ const COMMON: &[&str] = &["-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-pthrea
 pub(super) const LIBRARY: [&str; 2] = ["-shared", "-fPIC"];
 pub(super) const CODE: &[&str] = &["c", "cc"];
 
-/// Where what is built goes.
 pub(super) fn directory(root: &Path, foreign: Option<&Foreign>) -> PathBuf {
     let target = crate::built::target(root);
     foreign.map_or(target.clone(), |foreign| target.join(foreign.triple)).join("conform")

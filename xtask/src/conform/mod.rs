@@ -1,8 +1,7 @@
-//! `cargo xtask conform`: the POSIX tests of `conformance/` against libc, or against any library that is
-//! preloaded.
+//! `cargo xtask conform`: the POSIX tests of `conformance/` against libc, or any library that is preloaded;
+//! `conformance/README.md` tells how to compare libraries with it.
 //!
 //! Each test is a process of its own, so that one that hangs or dies is one cell of the table.
-//! `conformance/README.md` tells how to compare libraries with it.
 mod broken;
 mod build;
 mod report;
@@ -17,7 +16,7 @@ use lab_kit::names::unknown;
 use lab_kit::progress::Progress;
 use regex::Regex;
 use report::Results;
-use runner::{End, Setting, Verdict};
+use runner::{Setting, Verdict};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::sync::{Mutex, PoisonError};
@@ -103,7 +102,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         let verdicts = run_cases(root, &cases, &first, jobs, |_, _| Ok(()))?;
         let judged = cases.into_iter().zip(verdicts);
         // What it skips is left out as well: nobody knows whether it could.
-        let (passed, others): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.end == End::Ok);
+        let (passed, others): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.is_ok());
         for (case, _) in others {
             println!("{}: left out, {} does not pass it", case.test, first.name);
         }

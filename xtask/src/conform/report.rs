@@ -68,23 +68,22 @@ impl<'a> Results<'a> {
             line("test", &|column| self.columns[column].name.clone());
         }
         for &row in &shown {
-            let end = |verdict: &Verdict| verdict.end.to_string();
-            line(name(row), &|column| self.verdicts[column][row].as_ref().map_or("-".to_owned(), end));
+            let word = |verdict: &Verdict| verdict.word.clone();
+            line(name(row), &|column| self.verdicts[column][row].as_ref().map_or("-".to_owned(), word));
         }
         for (Setting { name: library, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
             for &row in &shown {
-                if let Some(Verdict { end, what }) =
+                if let Some(Verdict { word, what }) =
                     verdicts[row].as_ref().filter(|verdict| !verdict.is_fine())
                 {
-                    let text = format!("{library}: {}: {end}: {what}", name(row));
+                    let text = format!("{library}: {}: {word}: {what}", name(row));
                     let _ = writeln!(out, "{}", text.trim_end_matches([' ', ':']));
                 }
             }
         }
         for (Setting { name, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
-            let ends: Vec<String> =
-                verdicts.iter().flatten().map(|verdict| verdict.end.to_string()).collect();
-            let count = |wanted: &str| ends.iter().filter(|end| end.starts_with(wanted)).count();
+            let words = || verdicts.iter().flatten().map(|verdict| &verdict.word);
+            let count = |wanted: &str| words().filter(|word| word.starts_with(wanted)).count();
             let [ok, failed, hung] = ["ok", "FAIL", "HANG"].map(count);
             let (died, skipped, all) = (count("SIGNAL"), count("skip"), self.cases.len());
             let _ = writeln!(
@@ -101,9 +100,9 @@ impl<'a> Results<'a> {
         let mut text = String::new();
         for (Setting { name, preload, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
             for (Case { test, .. }, verdict) in self.cases.iter().zip(verdicts) {
-                let Some(Verdict { end, what }) = verdict else { continue };
-                let verdict = end.to_string();
-                let line = json!({ "library": name, "path": preload, "test": test, "verdict": verdict, "what": what });
+                let Some(Verdict { word, what }) = verdict else { continue };
+                let line =
+                    json!({ "library": name, "path": preload, "test": test, "verdict": word, "what": what });
                 let _ = writeln!(text, "{line}");
             }
         }
@@ -113,7 +112,6 @@ impl<'a> Results<'a> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::runner::End;
     use super::*;
     use std::path::PathBuf;
 
@@ -129,7 +127,7 @@ mod tests {
 
     fn results<'a>(columns: &'a [Setting], cases: &'a [Case]) -> Results<'a> {
         let mut results = Results::new(columns, cases, None);
-        let passed = Verdict { end: End::Ok, what: String::new() };
+        let passed = Verdict::new("ok", "");
         results.verdicts.iter_mut().flatten().for_each(|verdict| *verdict = Some(passed.clone()));
         results
     }
@@ -153,8 +151,8 @@ conform: libx: 3 tests, 3 ok, 0 failed, 0 hung, 0 died, 0 skipped
     fn what_is_wrong_is_told() {
         let (columns, cases) = (columns(), cases());
         let mut results = results(&columns, &cases);
-        results.verdicts[1][1] = Some(Verdict { end: End::Fail, what: "a.c:1: no".to_owned() });
-        results.verdicts[1][2] = Some(Verdict { end: End::Hang, what: String::new() });
+        results.verdicts[1][1] = Some(Verdict::new("FAIL", "a.c:1: no"));
+        results.verdicts[1][2] = Some(Verdict::new("HANG", ""));
         assert!(!results.all_fine());
         let rendered = results.render(false);
         assert!(rendered.contains("mutex.b  ok         FAIL\n"), "{rendered}");

@@ -1,52 +1,34 @@
 //! Runs one test in a process group of its own, with a time limit, and says how it ended.
 use super::Case;
 use crate::foreign::Foreign;
-use crate::process::{self, Ended};
+use crate::process;
 use anyhow::Result;
-use core::fmt;
 use core::time::Duration;
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
-    Ok,
-    /// It does not apply here.
-    Skip,
-    Fail,
-    /// It did not end in time.
-    Hang,
-    /// It died of this signal.
-    Signal(i32),
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(match self {
-            Self::Signal(number) => return write!(out, "SIGNAL {number}"),
-            Self::Ok => "ok",
-            Self::Skip => "skip",
-            Self::Fail => "FAIL",
-            Self::Hang => "HANG",
-        })
-    }
-}
-
+/// How a test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Verdict {
-    pub(super) end: End,
+    /// For the table: `ok`, `skip` (it does not apply here), `FAIL`, `HANG` (no end in time) or `SIGNAL n`.
+    pub(super) word: String,
     /// What was said: why it does not apply, or what went wrong.
     pub(super) what: String,
 }
 
 impl Verdict {
-    fn new(end: End, what: &str) -> Self {
-        Self { end, what: what.to_owned() }
+    pub(super) fn new(word: &str, what: &str) -> Self {
+        Self { word: word.to_owned(), what: what.to_owned() }
+    }
+
+    pub(super) fn is_ok(&self) -> bool {
+        self.word == "ok"
     }
 
     pub(super) fn is_fine(&self) -> bool {
-        matches!(self.end, End::Ok | End::Skip)
+        self.is_ok() || self.word == "skip"
     }
 }
 
@@ -99,27 +81,27 @@ pub(super) fn run(case: &Case, setting: &Setting, output: &Path) -> Result<Verdi
         if setting.repeat > 1 && !verdict.is_fine() {
             verdict.what = format!("in run {round} of {}: {}", setting.repeat, verdict.what);
         }
-        if verdict.end != End::Ok {
+        if !verdict.is_ok() {
             return Ok(verdict);
         }
     }
-    Ok(Verdict::new(End::Ok, ""))
+    Ok(Verdict::new("ok", ""))
 }
 
 /// The verdict of an end and of what was said on stderr before.
-fn judge(ended: Ended, output: &str) -> Verdict {
+fn judge(ended: Option<ExitStatus>, output: &str) -> Verdict {
     let line = |prefix: &str| output.lines().find_map(|line| line.strip_prefix(prefix));
     let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
     let complaint = line("FAIL ").unwrap_or(last);
-    let failed = |what: &str| Verdict::new(End::Fail, &format!("{what}: {complaint}"));
-    match ended {
-        Ended::TimedOut => Verdict::new(End::Hang, complaint),
-        Ended::Signalled(signal) => Verdict::new(End::Signal(signal), complaint),
-        Ended::Exited(0) if output.lines().any(|line| line == "PASS") => Verdict::new(End::Ok, ""),
-        Ended::Exited(0) => failed("it ended with 0 before the test was over"),
-        Ended::Exited(77) => Verdict::new(End::Skip, line("SKIP ").unwrap_or_default()),
-        Ended::Exited(1) if line("FAIL ").is_some() => Verdict::new(End::Fail, complaint),
-        Ended::Exited(code) => failed(&format!("it ended with {code}")),
+    let failed = |what: &str| Verdict::new("FAIL", &format!("{what}: {complaint}"));
+    let Some(status) = ended else { return Verdict::new("HANG", complaint) };
+    match status.code() {
+        None => Verdict::new(&format!("SIGNAL {}", status.signal().unwrap_or_default()), complaint),
+        Some(0) if output.lines().any(|line| line == "PASS") => Verdict::new("ok", ""),
+        Some(0) => failed("it ended with 0 before the test was over"),
+        Some(77) => Verdict::new("skip", line("SKIP ").unwrap_or_default()),
+        Some(1) if line("FAIL ").is_some() => Verdict::new("FAIL", complaint),
+        Some(code) => failed(&format!("it ended with {code}")),
     }
 }
 
@@ -127,25 +109,30 @@ fn judge(ended: Ended, output: &str) -> Verdict {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unnecessary_wraps, reason = "as it is handed to `judge`")]
+    fn exited(code: i32) -> Option<ExitStatus> {
+        Some(ExitStatus::from_raw(code << 8))
+    }
+
     #[test]
     fn ends_are_judged() {
-        assert_eq!(judge(Ended::Exited(0), "noise\nPASS\n"), Verdict::new(End::Ok, ""));
-        assert_eq!(judge(Ended::Exited(77), "SKIP no right\n"), Verdict::new(End::Skip, "no right"));
+        assert_eq!(judge(exited(0), "noise\nPASS\n"), Verdict::new("ok", ""));
+        assert_eq!(judge(exited(77), "SKIP no right\n"), Verdict::new("skip", "no right"));
         assert_eq!(
-            judge(Ended::Exited(1), "FAIL a.c:1: wrong\nFAIL a.c:2: child\n"),
-            Verdict::new(End::Fail, "a.c:1: wrong")
+            judge(exited(1), "FAIL a.c:1: wrong\nFAIL a.c:2: child\n"),
+            Verdict::new("FAIL", "a.c:1: wrong")
         );
         assert_eq!(
-            judge(Ended::Exited(255), "too many threads\n"),
-            Verdict::new(End::Fail, "it ended with 255: too many threads")
+            judge(exited(255), "too many threads\n"),
+            Verdict::new("FAIL", "it ended with 255: too many threads")
         );
-        assert_eq!(judge(Ended::TimedOut, ""), Verdict::new(End::Hang, ""));
-        assert_eq!(judge(Ended::Signalled(11), "PASS\n"), Verdict::new(End::Signal(11), "PASS"));
+        assert_eq!(judge(None, ""), Verdict::new("HANG", ""));
+        assert_eq!(judge(Some(ExitStatus::from_raw(11)), "PASS\n"), Verdict::new("SIGNAL 11", "PASS"));
     }
 
     #[test]
     fn an_end_without_the_word_is_no_pass() {
-        assert_eq!(judge(Ended::Exited(0), "not supported\n").end, End::Fail);
+        assert_eq!(judge(exited(0), "not supported\n").word, "FAIL");
     }
 
     #[test]
@@ -160,7 +147,7 @@ mod tests {
         fs::set_permissions(&script, mode).expect("it is ours");
         let case = Case { program: script, test: "any".to_owned() };
         let verdict = run(&case, &setting, &directory.join("output")).expect("it runs");
-        assert_eq!(verdict, Verdict::new(End::Hang, "waits"));
+        assert_eq!(verdict, Verdict::new("HANG", "waits"));
         fs::remove_dir_all(&directory).expect("it is ours");
     }
 }

@@ -2,7 +2,7 @@
 //! parking_lot and with the drop-in. Runs are interleaved, and compared within their round.
 use super::{Subject, place};
 use crate::built;
-use crate::process::{self, Ended, shell};
+use crate::process::{self, shell};
 use crate::workspace::provenance;
 use anyhow::{Context as _, Error, Result, ensure};
 use core::fmt::Write as _;
@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::{fs, thread};
 use xshell::cmd;
 
@@ -110,7 +110,8 @@ fn play(program: &Path, threads: usize, seconds: u64) -> Result<f64> {
     let mut command = Command::new(program);
     command.args([threads.to_string(), seconds.to_string()]).current_dir(program.parent().unwrap_or(program));
     let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_secs(seconds) + GRACE)?;
-    let rate = fs::read_to_string(&out)?.trim().parse().ok().filter(|_| ended == Ended::Exited(0));
+    let printed = fs::read_to_string(&out)?;
+    let rate = ended.filter(ExitStatus::success).and_then(|_| printed.trim().parse().ok());
     rate.with_context(|| format!("{}: {ended:?}; see {}", program.display(), err.display()))
 }
 

@@ -11,12 +11,12 @@ mod place;
 
 use crate::built;
 use crate::files::entries;
-use crate::process::{self, Ended};
+use crate::process;
 use anyhow::{Error, Result, bail, ensure};
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::names::chosen;
-use outcome::{Again, Outcome, Test, counts, lost, passes};
+use outcome::{Again, OWN_TESTS, Outcome, Test, lost};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,6 @@ use std::process::{Command, ExitCode};
 
 const LIST: &str = "tests/dependents/subjects.toml";
 
-/// A published crate whose tests are run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subject {
@@ -59,7 +58,6 @@ impl Subject {
         root.join(format!("crates/parking_lot-{}", self.drop_in)).display().to_string()
     }
 
-    /// What has cargo take the drop-in.
     fn patch(&self, root: &Path) -> String {
         format!("--config=patch.crates-io.parking_lot.path={:?}", self.drop_in(root))
     }
@@ -170,12 +168,11 @@ impl Bench<'_> {
         place::rename(with, &subject.drop_in(root), &stanchion, &features)?;
         let helpers = root.join(LIST).with_file_name(format!("helpers-{}.rs", subject.drop_in));
         let helpers = fs::read_to_string(helpers)?;
-        own_tests::write(&with.join("src"), &with.join("tests/own.rs"), &helpers, &subject.inside)?;
-        let mut all = self.test(with, "doc.log", &["--doc"])?;
-        for ((target, name), passed) in self.test(with, "log", &["--test", "*"])? {
-            let target = if target == "tests/own.rs" { "src/lib.rs".to_owned() } else { target };
-            all.insert((target, name), passed);
-        }
+        own_tests::write(&with.join("src"), &with.join(OWN_TESTS), &helpers, &subject.inside)?;
+        let mut all = self.test(with, "log", &["--test", "*"])?;
+        let Outcome { passed, failed } = self.test(with, "doc.log", &["--doc"])?;
+        all.passed.extend(passed);
+        all.failed += failed;
         Ok(all)
     }
 
@@ -186,7 +183,7 @@ impl Bench<'_> {
             again.runs += 1;
             for ((copy, patch), failed) in sides.iter().zip(&mut again.failed) {
                 let words = [patch, &["--", "--exact", &test.1][..]].concat();
-                *failed += u32::from(!passes(&self.test(copy, "again.log", &words)?, test));
+                *failed += u32::from(!self.test(copy, "again.log", &words)?.passed.contains(test));
             }
         }
         Ok(again)
@@ -204,10 +201,10 @@ impl Bench<'_> {
         let (ended, _) = process::start(&mut cargo, &log, &log)?.wait(self.limit)?;
         let outcome = outcome::read(&fs::read_to_string(&log)?);
         let told = format!("see {}", log.display());
-        match ended {
-            Ended::Exited(_) if !outcome.is_empty() => Ok(outcome),
-            Ended::Exited(_) => bail!("{name}: no test ran; {told}"),
-            Ended::TimedOut | Ended::Signalled(_) => bail!("{name}: the tests did not end in time; {told}"),
+        match ended.and_then(|status| status.code()) {
+            Some(_) if outcome.passed.len() + outcome.failed > 0 => Ok(outcome),
+            Some(_) => bail!("{name}: no test ran; {told}"),
+            None => bail!("{name}: the tests did not end in time; {told}"),
         }
     }
 }
@@ -218,8 +215,11 @@ fn table(rows: &[Row]) -> String {
         "", "parking_lot", "drop-in", "", "passed", "failed", "passed", "failed", "lost"
     );
     for Row { subject, without, with, lost, .. } in rows {
-        let ([passed, failed], [still, less], lost) = (counts(without), counts(with), lost.len());
-        let _ = writeln!(text, "{subject:<18} {passed:>9} {failed:>9} {still:>9} {less:>9} {lost:>9}");
+        let _ = write!(text, "{subject:<18}");
+        for count in [without.passed.len(), without.failed, with.passed.len(), with.failed, lost.len()] {
+            let _ = write!(text, " {count:>9}");
+        }
+        text.push('\n');
     }
     for Row { subject, lost, unsteady, .. } in rows {
         for (target, test) in lost {
@@ -257,7 +257,7 @@ mod tests {
     fn what_is_lost_is_told() {
         let outcome = outcome::read("     Running tests/a.rs (x)\ntest one ... ok\ntest two ... ok\n");
         let mut with = outcome.clone();
-        with.insert(("tests/a.rs".to_owned(), "two".to_owned()), false);
+        with.passed.remove(&("tests/a.rs".to_owned(), "two".to_owned()));
         let lost = lost(&outcome, &with, &[]);
         let told =
             table(&[Row { subject: "a".to_owned(), without: outcome, with, lost, unsteady: Vec::new() }]);

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
-/// Writes the manifest of a package that depends on the crate.
 pub(super) fn write_manifest(sh: &Shell, subject: &Subject) -> Result<()> {
     let Subject { package, version, features, .. } = subject;
     let features: Vec<&str> = features.split(',').filter(|feature| !feature.is_empty()).collect();

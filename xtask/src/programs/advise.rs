@@ -1,5 +1,4 @@
-//! `--advise`: what `stanchion advise` predicts from one recording of a program, beside what the program does
-//! then.
+//! `--advise`: what `stanchion advise` predicts from one recording of a program, beside what that does then.
 //!
 //! A program is recorded with one thread for each CPU. From that its throughput is predicted for more threads
 //! and for a container's limit, under each lock, relative to libc's locks at the load that was recorded. The
@@ -86,7 +85,9 @@ pub(super) fn run(
     for program in programs.iter().filter(|program| program.advised) {
         kit.get_ready(program, locks)?;
         let trace = out.join(format!("{}.stn", program.name));
-        let recorder = recorder(&laboratory, &trace);
+        let [command, file] = [&laboratory, &trace].map(|path| path.display().to_string());
+        let wrapper = [&command, "run", "--quiet", "--force", "--record", &file, "--"].map(str::to_owned);
+        let recorder = Lock { name: "recorded".to_owned(), wrapper: wrapper.to_vec(), ..Lock::default() };
         let Some(played) = kit.stage(program, 1, &recorder)?.play()? else { break };
         println!("{:<26} recorded: {}", program.name, played.verdict);
         if played.verdict != Verdict::Right {
@@ -174,12 +175,6 @@ impl Drop for Limit {
     }
 }
 
-fn recorder(laboratory: &Path, trace: &Path) -> Lock {
-    let [laboratory, trace] = [laboratory, trace].map(|path| path.display().to_string());
-    let wrapper = [&laboratory, "run", "--quiet", "--force", "--record", &trace, "--"].map(str::to_owned);
-    Lock { name: "recorded".to_owned(), wrapper: wrapper.to_vec(), ..Lock::default() }
-}
-
 /// What the law says of the program's own rate.
 fn law_at(law: &Value, threads: f64) -> Option<f64> {
     let of_law = |name: &str| law[name].as_f64();
@@ -232,7 +227,7 @@ fn markdown(cells: &[Cell]) -> String {
             "| {program} | {threads}{limit} | {lock}{advised} | {measured} | {ratio:.2} | {predicted:.2} | {error} | {law} |"
         );
     }
-    let Judged { right, loads, error, below_law, programs } = judge(cells);
+    let ((right, loads), error, (below_law, programs)) = judge(cells);
     let error = percent(error);
     let _ = writeln!(
         out,
@@ -241,17 +236,9 @@ fn markdown(cells: &[Cell]) -> String {
     out
 }
 
-#[derive(Debug, PartialEq)]
-struct Judged {
-    right: usize,
-    loads: usize,
-    error: f64,
-    below_law: usize,
-    programs: usize,
-}
-
-/// The load that was recorded, under libc's locks, is nobody's prediction: it is the first of each program.
-fn judge(cells: &[Cell]) -> Judged {
+/// Of how many loads the advice is right; the median error; in how many programs it is below the law's. The
+/// load that was recorded, under libc's locks, is nobody's prediction: it is the first of each program.
+fn judge(cells: &[Cell]) -> ((usize, usize), f64, (usize, usize)) {
     let load = |cell: &Cell| (cell.program.clone(), cell.threads, cell.limit.map(f64::to_bits));
     let loads: Vec<&[Cell]> = cells.chunk_by(|a, b| load(a) == load(b)).collect();
     let right = loads.iter().filter(|cells| {
@@ -264,13 +251,8 @@ fn judge(cells: &[Cell]) -> Judged {
         let of_law: Vec<f64> = cells[1..].iter().filter_map(Cell::error_of_law).collect();
         median(&errors(cells)) < median(&of_law)
     });
-    Judged {
-        right: right.count(),
-        loads: loads.len(),
-        error: median(&programs.iter().flat_map(|cells| errors(cells)).collect::<Vec<_>>()),
-        below_law: below_law.count(),
-        programs: programs.len(),
-    }
+    let error = median(&programs.iter().flat_map(|cells| errors(cells)).collect::<Vec<_>>());
+    ((right.count(), loads.len()), error, (below_law.count(), programs.len()))
 }
 
 #[cfg(test)]
@@ -307,9 +289,9 @@ mod tests {
             cell(8, "libc", 1.0, 1.2, true),
             cell(8, "x", 2.0, 1.0, false),
         ];
-        let judged = judge(&cells);
-        assert_eq!((judged.right, judged.loads), (1, 2), "at 8 threads libc's was advised, and x is better");
-        assert!((judged.error - 0.2).abs() < 1e-9, "{judged:?}");
-        assert_eq!((judged.below_law, judged.programs), (1, 1), "the law is 50 % off");
+        let (right, error, below_law) = judge(&cells);
+        assert_eq!(right, (1, 2), "at 8 threads libc's was advised, and x is better");
+        assert!((error - 0.2).abs() < 1e-9, "{error}");
+        assert_eq!(below_law, (1, 1), "the law is 50 % off");
     }
 }

@@ -1,5 +1,4 @@
-//! What runs need: compiled drivers, databases to start from, a text to compress, a directory each; all of it
-//! made anew each time.
+//! What runs need, made anew each time: drivers, databases to start from, a text to compress, a directory.
 use super::play::{Lock, Stage, prepare};
 use super::table::{Amount, Program, Words, fill};
 use anyhow::{Context as _, Result, ensure};
@@ -74,24 +73,19 @@ impl Kit {
         Ok(library)
     }
 
-    /// One run, in an empty directory.
-    pub(crate) fn stage<'a>(
-        &self,
-        program: &'a Program,
-        overcommit: usize,
-        lock: &'a Lock,
-    ) -> Result<Stage<'a>> {
+    /// One run with so many threads for each CPU, in an empty directory.
+    pub(crate) fn stage<'a>(&self, program: &'a Program, load: usize, lock: &'a Lock) -> Result<Stage<'a>> {
         let dir = self.work.join("run");
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir(&dir)?;
-        let threads = self.cpus * overcommit;
+        let threads = self.cpus * load;
         let mut values = self.values(program);
-        values.extend(work(self.amount(program), overcommit, threads as u64, lock.slow));
+        values.extend(work(self.amount(program), load, threads as u64, lock.slow));
         values.push(("threads", threads.to_string()));
         values.push(("dir", dir.display().to_string()));
         values.push(("port", free_port()?));
         let limit = LIMITS[usize::from(self.measured)];
-        let limit = if lock.slow && overcommit > 1 { limit * LONGER_FOR_SLOW } else { limit };
+        let limit = if lock.slow && load > 1 { limit * LONGER_FOR_SLOW } else { limit };
         Ok(Stage { program, lock, dir, values, limit, peak_kib: Cell::default() })
     }
 

@@ -1,5 +1,4 @@
-//! `--check` and `--measure`: interleaved runs of each program under each lock, at one thread a CPU and at
-//! many.
+//! `--check` and `--measure`: interleaved runs of each program under each lock, at two loads.
 use super::kit::Kit;
 use super::play::{Lock, Played, Verdict};
 use super::table::Program;

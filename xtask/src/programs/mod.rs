@@ -115,7 +115,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
 }
 
 fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
-    let names: BTreeSet<&str> = programs.into_iter().flat_map(Program::packages).collect();
+    let names = programs.into_iter().flat_map(|program| program.package.split_whitespace());
+    let names: BTreeSet<&str> = names.collect();
     Vec::from_iter(names).join(" ")
 }
 

@@ -1,6 +1,6 @@
 //! One run of one program under one lock: started, watched, and its output judged.
 use super::table::{Program, Rate, Step, Words, fill};
-use crate::process::{self, Ended};
+use crate::process;
 use anyhow::{Context as _, Result, bail, ensure};
 use core::cell::Cell;
 use core::error::Error;
@@ -13,8 +13,9 @@ use rustix::process::Signal;
 use serde::Serialize;
 use std::fs;
 use std::net::TcpStream;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
 /// How long a server may take to answer, and to stop.
@@ -98,7 +99,7 @@ pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
     command.args(&words[1..]).current_dir(dir);
     let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_mins(5))?;
     let failed = || format!("`{}` {}: {}", words.join(" "), tell(ended), last_line(&read(&err)));
-    ensure!(ended == Ended::Exited(0), failed());
+    ensure!(ended.is_some_and(|status| status.success()), failed());
     Ok(())
 }
 
@@ -163,8 +164,10 @@ impl Stage<'_> {
         let rate = result?;
         running.signal(Signal::TERM);
         match running.wait(SERVER_TIMEOUT)?.0 {
-            Ended::TimedOut => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
-            Ended::Exited(0) | Ended::Signalled(15) => no_complaint(&read(&err)).map(|()| rate),
+            None => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
+            Some(status) if status.success() || status.signal() == Some(15) => {
+                no_complaint(&read(&err)).map(|()| rate)
+            }
             ended => bail!(Verdict::Died(format!("the server {} when told to stop", tell(ended)))),
         }
     }
@@ -189,20 +192,20 @@ impl Stage<'_> {
         }
         let complaints = read(&err);
         let text = format!("{}\n{complaints}", if step.keep.is_some() { String::new() } else { read(&out) });
-        match ended {
-            Ended::TimedOut => {
-                bail!(Verdict::Hung(format!("{who} did not end within {} s", self.limit.as_secs())))
-            }
-            Ended::Exited(0) => {
+        let Some(status) = ended else {
+            bail!(Verdict::Hung(format!("{who} did not end within {} s", self.limit.as_secs())));
+        };
+        match status.code() {
+            Some(0) => {
                 no_complaint(&complaints)?;
                 self.look(step, &text).map_err(|what| Verdict::Wrong(format!("{who}: {what}")))?;
                 Ok(self.rate(step, &text, took).map_err(|what| Verdict::Wrong(what.to_string()))?)
             }
             // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
-            Ended::Exited(1) if complaints.contains("WRONG: ") || who == "cmp" => {
+            Some(1) if complaints.contains("WRONG: ") || who == "cmp" => {
                 bail!(Verdict::Wrong(last_line(&text).trim_start_matches("WRONG: ").to_owned()))
             }
-            ended => bail!(Verdict::Died(format!("{who} {}: {}", tell(ended), last_line(&text)))),
+            _ => bail!(Verdict::Died(format!("{who} {}: {}", tell(ended), last_line(&text)))),
         }
     }
 
@@ -211,7 +214,6 @@ impl Stage<'_> {
         Ok(Regex::new(&self.fill(text))?)
     }
 
-    /// What is wrong with the output of a step.
     fn look(&self, step: &Step, text: &str) -> Result<()> {
         for wanted in &step.expect {
             let found = self.pattern(wanted)?.is_match(text);
@@ -256,14 +258,8 @@ fn no_complaint(stderr: &str) -> Result<()> {
     Ok(())
 }
 
-fn tell(ended: Ended) -> String {
-    match ended {
-        Ended::Exited(code) => format!("ended with status {code}"),
-        Ended::Signalled(6) => "aborted".to_owned(),
-        Ended::Signalled(11) => "crashed (SIGSEGV)".to_owned(),
-        Ended::Signalled(number) => format!("was killed by signal {number}"),
-        Ended::TimedOut => "did not end".to_owned(),
-    }
+fn tell(ended: Option<ExitStatus>) -> String {
+    ended.map_or_else(|| "did not end".to_owned(), |status| format!("ended with {status}"))
 }
 
 fn read(path: &Path) -> String {

@@ -43,11 +43,10 @@ pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> Result<Exit
             let broken = Lock { name: library.clone(), library: preload, ..Lock::default() };
             let mut verdict = Verdict::Right;
             for _ in 0..TRIES {
-                let stage = Stage { limit, ..kit.stage(program, overcommit, &broken)? };
-                let Some(played) = stage.play()? else { return Ok(interrupted()) };
-                verdict = played.verdict;
-                if verdict != Verdict::Right {
-                    break;
+                if verdict == Verdict::Right {
+                    let stage = Stage { limit, ..kit.stage(program, overcommit, &broken)? };
+                    let Some(played) = stage.play()? else { return Ok(interrupted()) };
+                    verdict = played.verdict;
                 }
             }
             let told = if verdict == Verdict::Right {

@@ -21,7 +21,7 @@ pub(crate) struct Program {
     /// What of its output is checked, and what would go unnoticed.
     pub(crate) verified: String,
     /// Debian's packages that it takes, separated by spaces.
-    package: String,
+    pub(crate) package: String,
     /// Programs on the path, or files by their absolute name, that those packages bring.
     pub(crate) needs: Vec<String>,
     /// Lives on one lock, so that a better lock shows.
@@ -108,10 +108,6 @@ impl Program {
     /// Threads for each CPU.
     pub(crate) fn levels(&self) -> [usize; 2] {
         [1, self.overcommit.unwrap_or(8)]
-    }
-
-    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
-        self.package.split_whitespace()
     }
 
     /// The commands that run under the lock.
@@ -214,7 +210,7 @@ mod tests {
     #[test]
     fn a_program_is_read() {
         let programs = parse(GOOD).expect("it is right");
-        assert_eq!(programs[0].packages().collect::<Vec<_>>(), ["b", "c"]);
+        assert_eq!(programs[0].package, "b c");
         assert_eq!((programs[0].levels(), programs[0].hot), ([1, 8], false));
         assert!(matches!(programs[0].steps[0].rate, Some(Rate::Time { .. })));
     }

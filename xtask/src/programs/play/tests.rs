@@ -75,7 +75,9 @@ fn crashes_refusals_and_locks_that_were_not_there_are_deaths() {
         other => panic!("{other}"),
     };
     assert!(died("segv", "kill -SEGV $$").contains("SIGSEGV"));
-    assert!(died("status", "echo out of luck >&2; exit 3").contains("status 3: out of luck"));
+    assert!(
+        died("status", "echo out of luck >&2; exit 3").contains("ended with exit status: 3: out of luck")
+    );
     assert!(
         died("unloaded", "echo \"ERROR: ld.so: object 'x' cannot be preloaded\" >&2")
             .contains("not in effect")
@@ -112,7 +114,7 @@ fn servers_are_started_told_to_stop_and_watched() {
     assert_eq!(served("serves", SERVER, &client("x")), Verdict::Right);
     let died = served("dies", SERVER, &client("die"));
     assert!(
-        matches!(&died, Verdict::Died(what) if what.contains("the server ended with status 9")),
+        matches!(&died, Verdict::Died(what) if what.contains("the server ended with exit status: 9")),
         "{died}"
     );
     let at_once = served("at-once", "raise SystemExit(\"no port for me\")", &client("x"));
