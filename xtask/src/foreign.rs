@@ -10,12 +10,10 @@ pub(crate) struct Foreign {
     pub(crate) triple: &'static str,
     cc: &'static str,
     cxx: &'static str,
-    /// Runs a program that stands behind it; with the libraries that a package manager installed beside this
-    /// machine's own.
+    /// Runs a program that stands behind it, with the libraries that are installed beside this machine's own.
     emulator: [&'static str; 3],
 }
 
-/// The only one that is known.
 pub(crate) const AARCH64: Foreign = Foreign {
     triple: "aarch64-unknown-linux-gnu",
     cc: "aarch64-linux-gnu-gcc",
@@ -32,7 +30,6 @@ pub(crate) fn named(triple: &str) -> Result<&'static Foreign, String> {
 }
 
 impl Foreign {
-    /// What compiles C, or C++, for it.
     pub(crate) fn compiler(&self, cpp: bool) -> &'static str {
         if cpp { self.cxx } else { self.cc }
     }

@@ -1,40 +1,22 @@
 //! `cargo xtask locks`: writes the tables of locks into pages, and their modules into their crates, from the
 //! catalogue.
 //!
-//! A page has `<!-- locks: NAME -->` where the table NAME begins, and `<!-- end of locks -->` where it ends;
-//! see [`TABLES`]. A file of Rust has comments of its own.
+//! A page has a line `<!-- locks: NAME -->` where the table NAME begins, and one `<!-- end of locks -->`
+//! where it ends; see [`TABLES`]. A file of Rust has `// locks: NAME` and `// end of locks`.
 use crate::workspace;
 use core::fmt::Write as _;
-use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, Outnumbered, RWLOCKS, Timed};
+use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, RWLOCKS, Timed};
 use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::ExitCode;
 use std::{fs, io};
 
-/// The pages with tables.
-const PAGES: &[(&str, &Marks)] = &[
-    ("README.md", IN_PAGES),
-    ("docs/locks.md", IN_PAGES),
-    ("crates/core/src/lib.rs", IN_CODE),
-    ("crates/family/src/lib.rs", IN_CODE),
-];
+const PAGES: [&str; 4] = ["README.md", "docs/locks.md", "crates/core/src/lib.rs", "crates/family/src/lib.rs"];
 
-/// Between what a table stands.
-struct Marks {
-    begin: &'static str,
-    named: &'static str,
-    end: &'static str,
-}
-
-const IN_PAGES: &Marks = &Marks { begin: "<!-- locks: ", named: " -->\n", end: "<!-- end of locks -->" };
-const IN_CODE: &Marks = &Marks { begin: "// locks: ", named: "\n", end: "// end of locks" };
-
-/// Writes a table.
 type Table = fn() -> String;
 /// A column: its heading, and what it says of a lock.
 type Column = (&'static str, fn(&Facts) -> String);
 
-/// The tables by name.
 const TABLES: &[(&str, Table)] = &[
     ("mutexes, for whom", || table(FOR_WHOM, no_variants(MUTEXES))),
     ("rwlocks, for whom", || table(FOR_WHOM, no_variants(RWLOCKS))),
@@ -98,31 +80,35 @@ const SOURCES: &[Column] = &[
 /// Writes the tables, or says with `check` which pages are not current.
 pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
     let mut code = ExitCode::SUCCESS;
-    for (page, marks) in PAGES {
+    for page in PAGES {
         let old = fs::read_to_string(root.join(page))?;
-        let new = filled(&old, marks).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
-        let of_page = workspace::generate(root, page, &new, check, "locks")?;
-        if of_page != ExitCode::SUCCESS {
-            code = of_page;
+        let new = filled(&old).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
+        if workspace::generate(root, page, &new, check, "locks")? != ExitCode::SUCCESS {
+            code = ExitCode::FAILURE;
         }
     }
     Ok(code)
 }
 
-/// The page with its tables as they should be.
-fn filled(page: &str, marks: &Marks) -> Result<String, String> {
-    let Marks { begin, named, end } = marks;
+/// The name of the table that begins below a line.
+fn named(line: &str) -> Option<&str> {
+    let line = line.trim_end().trim_end_matches(" -->");
+    line.strip_prefix("// locks: ").or_else(|| line.strip_prefix("<!-- locks: "))
+}
+
+fn filled(page: &str) -> Result<String, String> {
     let mut out = String::new();
-    let mut rest = page;
-    while let Some((before, after)) = rest.split_once(begin) {
-        let (name, after) = after.split_once(named).ok_or("a marker without an end")?;
-        let (_, after) = after.split_once(end).ok_or_else(|| format!("`{name}` has no end"))?;
+    let mut lines = page.split_inclusive('\n');
+    while let Some(line) = lines.next() {
+        out.push_str(line);
+        let Some(name) = named(line) else { continue };
         let table = TABLES.iter().find(|(known, _)| *known == name);
         let (_, table) = table.ok_or_else(|| format!("there is no table `{name}`"))?;
-        let _ = write!(out, "{before}{begin}{name}{named}{}{end}", table());
-        rest = after;
+        let end = lines.find(|line| line.contains("end of locks"));
+        out.push_str(&table());
+        out.push_str(end.ok_or_else(|| format!("`{name}` has no end"))?);
     }
-    Ok(out + rest)
+    Ok(out)
 }
 
 fn table(columns: &[Column], locks: impl IntoIterator<Item = &'static Facts>) -> String {
@@ -140,15 +126,11 @@ fn code(name: &str) -> String {
 }
 
 fn yes(yes: bool) -> String {
-    if yes { "yes".to_owned() } else { "no".to_owned() }
+    if yes { "yes" } else { "no" }.to_owned()
 }
 
 fn outnumbered(facts: &Facts) -> String {
-    match facts.outnumbered {
-        Outnumbered::Holds => "holds".to_owned(),
-        Outnumbered::Falls => "falls".to_owned(),
-        Outnumbered::Collapses => "collapses".to_owned(),
-    }
+    format!("{:?}", facts.outnumbered).to_lowercase()
 }
 
 fn no_variants(locks: &'static [Facts]) -> impl Iterator<Item = &'static Facts> {
@@ -160,23 +142,19 @@ fn words(facts: &Facts) -> impl Iterator<Item = &'static str> + use<> {
     facts.path.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-/// The names of all locks of the catalogue.
 pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     all().map(|facts| facts.name)
 }
 
-/// The modules that have locks of the catalogue.
 pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
-    let is_module = |word: &&str| word.starts_with(|c: char| c.is_lowercase());
-    all()
-        .flat_map(words)
-        .filter(is_module)
-        .filter(|word| !matches!(*word, "crate" | "platform" | "stanchion_core"))
-        .collect()
+    let is_module = |word: &&str| {
+        word.starts_with(|c: char| c.is_lowercase())
+            && !matches!(*word, "crate" | "platform" | "stanchion_core")
+    };
+    all().flat_map(words).filter(is_module).collect()
 }
 
-/// Those of one lock, whether it waits as it does or with paravirtual waiting off. `None`: the catalogue does
-/// not know it.
+/// Those of one lock, with paravirtual waiting or without. `None`: the catalogue does not know it.
 pub(crate) fn modules_of(name: &str) -> Option<BTreeSet<String>> {
     let name = name.strip_suffix("-nopv").unwrap_or(name);
     let facts = all().find(|facts| facts.name == name)?;
@@ -201,16 +179,10 @@ fn modules(of_product: bool) -> String {
         .filter(|facts| product.contains(facts.name) == of_product && !facts.path.contains("stanchion_core"))
         .filter_map(path)
         .collect();
-    let modules: BTreeSet<_> = paths.iter().map(|(module, _)| module).collect();
-    let mut out = String::new();
-    for module in modules {
-        let _ = writeln!(out, "pub mod {module};");
-    }
-    out.push('\n');
-    for (module, name) in paths.iter().filter(|(_, name)| name.ends_with("Lock")) {
-        let _ = writeln!(out, "pub use {module}::{name};");
-    }
-    out
+    let modules: BTreeSet<_> = paths.iter().map(|(module, _)| format!("pub mod {module};\n")).collect();
+    let types = paths.iter().filter(|(_, name)| name.ends_with("Lock"));
+    let types = types.map(|(module, name)| format!("pub use {module}::{name};\n"));
+    modules.into_iter().chain(["\n".to_owned()]).chain(types).collect()
 }
 
 #[cfg(test)]
@@ -220,20 +192,16 @@ mod tests {
     #[test]
     fn the_pages_are_current() {
         let root = workspace::root();
-        for (page, marks) in PAGES {
+        for page in PAGES {
             let old = fs::read_to_string(root.join(page)).expect("the page is readable");
-            assert!(
-                filled(&old, marks).as_ref() == Ok(&old),
-                "{page} is not current; run `cargo xtask locks`"
-            );
-            assert!(old.contains(marks.begin), "{page} has a table");
+            assert!(filled(&old).as_ref() == Ok(&old), "{page} is not current; run `cargo xtask locks`");
+            assert!(old.lines().any(|line| named(line).is_some()), "{page} has a table");
         }
     }
 
     #[test]
     fn what_stands_between_the_markers_is_replaced() {
         let page = "a\n<!-- locks: sources -->\nold\n<!-- end of locks -->\nb";
-        let filled = |page: &str| filled(page, IN_PAGES);
         let new = filled(page).expect("well-formed");
         assert!(
             new.starts_with("a\n<!-- locks: sources -->\n| ") && new.ends_with("|\n<!-- end of locks -->\nb")

@@ -7,9 +7,9 @@ use rustix::fd::OwnedFd;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
 use std::fs::{self, File};
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
 use std::time::Instant;
 use xshell::{Cmd, Shell};
 
@@ -51,16 +51,6 @@ pub(crate) fn catch_interrupts() -> io::Result<()> {
     setrlimit(Resource::Core, none).map_err(io::Error::from)
 }
 
-/// How a command ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Ended {
-    Exited(i32),
-    Signalled(i32),
-    TimedOut,
-    /// By Ctrl-C.
-    Interrupted,
-}
-
 pub(crate) struct Running {
     child: Child,
     group: Pid,
@@ -86,28 +76,27 @@ pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyh
 }
 
 impl Running {
-    /// Waits until it ends, at most so long. Whatever is left of its group is killed then.
-    pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Ended, Duration)> {
+    /// Waits until it ends, at most so long, and kills whatever is left of its group then. `None`: it did not
+    /// end by itself. Ctrl-C is an error.
+    pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
         let until = Instant::now() + limit;
-        let ended = loop {
+        let timed_out = loop {
             if interrupt::requested() {
-                break Some(Ended::Interrupted);
+                return Err(io::Error::other("interrupted"));
             }
             self.peak_kib();
             let left = until.saturating_duration_since(Instant::now());
             if self.has_ended_within(left.min(TICK))? {
-                break None;
+                break false;
             }
             if left.is_zero() {
-                break Some(Ended::TimedOut);
+                break true;
             }
         };
         let took = self.started.elapsed();
         self.signal(Signal::KILL);
         let status = self.child.wait()?;
-        let by_itself =
-            || status.code().map_or_else(|| Ended::Signalled(status.signal().unwrap_or(0)), Ended::Exited);
-        Ok((ended.unwrap_or_else(by_itself), took))
+        Ok(((!timed_out).then_some(status), took))
     }
 
     /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing,
@@ -149,9 +138,10 @@ impl Drop for Running {
 mod tests {
     use super::*;
     use std::env::temp_dir;
+    use std::os::unix::process::ExitStatusExt;
     use std::thread;
 
-    fn run(script: &str, limit: Duration) -> (Ended, String) {
+    fn run(script: &str, limit: Duration) -> (Option<ExitStatus>, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
         fs::create_dir_all(&dir).expect("a directory");
         let mut shell = Command::new("sh");
@@ -166,10 +156,11 @@ mod tests {
     #[test]
     fn endings_are_told_apart() {
         let long = Duration::from_mins(1);
-        assert_eq!(run("echo $TOLD", long), (Ended::Exited(0), "yes\n".to_owned()));
-        assert_eq!(run("exit 3", long).0, Ended::Exited(3));
-        assert_eq!(run("kill -SEGV $$", long).0, Ended::Signalled(11));
-        assert_eq!(run("sleep 1000", Duration::from_millis(50)).0, Ended::TimedOut);
+        let exited = |code: i32| Some(ExitStatus::from_raw(code << 8));
+        assert_eq!(run("echo $TOLD", long), (exited(0), "yes\n".to_owned()));
+        assert_eq!(run("exit 3", long).0, exited(3));
+        assert_eq!(run("kill -SEGV $$", long).0.and_then(|status| status.signal()), Some(11));
+        assert_eq!(run("sleep 1000", Duration::from_millis(50)).0, None);
     }
 
     #[test]
@@ -187,7 +178,7 @@ mod tests {
     #[test]
     fn what_a_command_leaves_running_is_killed() {
         let (ended, pid) = run("sleep 1000 & echo $!", Duration::from_mins(1));
-        assert_eq!(ended, Ended::Exited(0));
+        assert_eq!(ended, Some(ExitStatus::from_raw(0)));
         // Killed, perhaps not yet reaped by whoever inherited it.
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();
         let gone = |stat: &str| stat.is_empty() || stat.contains(") Z ") || stat.contains(") X ");

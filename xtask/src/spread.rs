@@ -29,10 +29,10 @@ mod tests {
 
     #[test]
     fn each_task_is_performed_once() {
-        let mut results = spread(&[10, 10], 0..5, |ten, task| Ok(ten + task)).expect("no error");
+        let mut results = spread(&[10, 10], 0..5, |ten, task| anyhow::Ok(ten + task)).expect("no error");
         results.sort_unstable();
         assert_eq!(results, [10, 11, 12, 13, 14]);
-        assert!(spread::<(), _, ()>(&[], [1, 2], |(), _| Ok(())).expect("no worker").is_empty());
+        assert!(spread(&[], [1, 2], |(), _| anyhow::Ok(())).expect("no worker").is_empty());
     }
 
     #[test]

@@ -13,6 +13,21 @@ pub fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a 
     format!("unknown {what} '{given}': nearest are {}", near.join(", "))
 }
 
+/// Those of `all` that `only` names, or all if it names none. The first word that is no name is refused.
+pub fn chosen<T>(
+    what: &str,
+    all: Vec<T>,
+    only: &[String],
+    name: impl Fn(&T) -> &str,
+) -> Result<Vec<T>, String> {
+    let names = || all.iter().map(&name);
+    if let Some(wrong) = only.iter().find(|word| !names().any(|known| known == word.as_str())) {
+        return Err(unknown(what, wrong, names()));
+    }
+    let is_wanted = |one: &T| only.is_empty() || only.iter().any(|word| word == name(one));
+    Ok(all.into_iter().filter(is_wanted).collect())
+}
+
 /// Takes any text for a name, or a list of names, of locks, and offers those of the catalogue to completions.
 #[derive(Clone, Copy)]
 pub struct LockNames(fn(&Facts) -> bool);
@@ -47,5 +62,16 @@ mod tests {
             "unknown job 'tydi': nearest are tidy, test, doc"
         );
         assert_eq!(unknown("job", "x", ["only"]), "unknown job 'x': nearest are only");
+    }
+
+    #[test]
+    fn those_that_are_named_are_chosen_in_their_own_order() {
+        let of = |only: &[&str]| {
+            let only: Vec<String> = only.iter().map(|&word| word.to_owned()).collect();
+            chosen("job", vec!["fmt", "tidy", "test"], &only, |name| name)
+        };
+        assert_eq!(of(&[]), Ok(vec!["fmt", "tidy", "test"]));
+        assert_eq!(of(&["test", "fmt"]), Ok(vec!["fmt", "test"]));
+        assert_eq!(of(&["fmt", "tydi"]), Err("unknown job 'tydi': nearest are tidy, test, fmt".to_owned()));
     }
 }

@@ -1,23 +1,22 @@
-//! `cargo xtask conform --self-test`: libraries that are broken on purpose, and the tests that must catch
-//! each.
+//! `--self-test`: libraries that are broken on purpose, and the tests that must catch each.
 //!
 //! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
 //! The latter show that it was the fault that was caught, not a library that breaks everything.
-use super::build::{self, Program, stem};
+use super::build::{self, CODE, LIBRARY, files};
 use super::runner::{Setting, Verdict};
-use super::{Case, TIMEOUT, find, run_cases};
+use super::{Case, TIMEOUT, run_cases};
 use crate::spread::spread;
 use anyhow::{Context as _, Result, ensure};
-use core::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use core::time::Duration;
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// What a broken library says of itself.
-#[derive(Debug, PartialEq, Eq)]
-struct Promise {
+/// A broken library, and what its source says of it.
+struct Broken {
+    name: String,
+    library: PathBuf,
     caught_by: Vec<String>,
     passes: Vec<String>,
 }
@@ -27,27 +26,30 @@ const AT_ONCE: usize = 4;
 /// How often a test is run until it catches a fault. Some faults are races, which a busy machine makes rare.
 const TRIES: u32 = 5;
 
-/// Runs each broken library under the tests that it names. 1 when a fault went unnoticed.
-pub(super) fn run(root: &Path, programs: &[Program], jobs: usize, timeout: Duration) -> Result<ExitCode> {
-    let libraries = build::broken(root)?;
-    let mut promises = Vec::new();
-    for (source, _) in &libraries {
-        promises.push(read(&fs::read_to_string(source)?).with_context(|| source.display().to_string())?);
+pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -> Result<ExitCode> {
+    let (sources, out) = (root.join("conformance"), build::directory(root, None).join("broken"));
+    fs::create_dir_all(&out)?;
+    let mut libraries = Vec::new();
+    for source in files(&sources.join("broken"), CODE)? {
+        let name = build::stem(&source);
+        let library = out.join(format!("{name}.so"));
+        build::build(&sources, &source, &library, LIBRARY, None)?;
+        let promise = read(&fs::read_to_string(&source)?);
+        let [caught_by, passes] = promise.with_context(|| source.display().to_string())?;
+        libraries.push(Broken { name, library, caught_by, passes });
     }
-    let wrong = AtomicUsize::new(0);
-    spread(&[(); AT_ONCE], libraries.iter().zip(&promises), |(), ((source, library), promise)| {
-        let (lines, findings) = try_one(root, programs, &stem(source), promise, library, jobs, timeout)
-            .with_context(|| source.display().to_string())?;
+    let found = spread(&[(); AT_ONCE], &libraries, |(), broken| {
+        let (lines, wrong) =
+            try_one(root, cases, broken, jobs, timeout).with_context(|| broken.name.clone())?;
         print!("{lines}");
-        wrong.fetch_add(findings, Relaxed);
-        Ok(())
+        anyhow::Ok(wrong)
     })?;
+    let mut wrong: usize = found.into_iter().sum();
     // The tests of which no library says that they catch it. One row of a table counts for all of them.
     let without_row = |test: &String| test.split('/').next().unwrap_or_default().to_owned();
     let named: BTreeSet<String> =
-        promises.iter().flat_map(|promise| &promise.caught_by).map(without_row).collect();
-    let all: BTreeSet<String> = programs.iter().flat_map(|program| &program.tests).map(without_row).collect();
-    let mut wrong = wrong.into_inner();
+        libraries.iter().flat_map(|broken| &broken.caught_by).map(without_row).collect();
+    let all: BTreeSet<String> = cases.iter().map(|case| without_row(&case.test)).collect();
     for test in all.difference(&named) {
         wrong += 1;
         println!("{:<16} NOT NAMED  {test}  no broken library is caught by it", "-");
@@ -59,64 +61,64 @@ pub(super) fn run(root: &Path, programs: &[Program], jobs: usize, timeout: Durat
 /// The lines about one library, and how many of its promises it does not keep.
 fn try_one(
     root: &Path,
-    programs: &[Program],
-    name: &str,
-    promise: &Promise,
-    library: &Path,
+    cases: &[Case],
+    Broken { name, library, caught_by, passes }: &Broken,
     jobs: usize,
     timeout: Duration,
 ) -> Result<(String, usize)> {
-    let run = |tests: &[String], preload: Option<&Path>, tries, timeout| {
-        let known = |test: &String| find(programs, test).with_context(|| format!("no test `{test}`"));
+    let run = |tests: &[String], preload: Option<&PathBuf>, repeat, timeout| {
+        let known = |test: &String| {
+            let case = cases.iter().find(|case| case.test == *test).cloned();
+            case.with_context(|| format!("no test `{test}`"))
+        };
         let cases = tests.iter().map(known).collect::<Result<Vec<Case>>>()?;
-        let preload = preload.map(Path::to_owned);
-        let setting = Setting { name: name.to_owned(), preload, timeout, ..Setting::default() };
-        run_cases(root, &cases, &setting, tries, jobs, &|_, _| Ok(()))
+        let preload = preload.cloned();
+        let setting = Setting { name: name.clone(), preload, timeout, repeat, ..Setting::default() };
+        run_cases(root, &cases, &setting, jobs, |_, _| Ok(()))
     };
     let (mut lines, mut wrong) = (String::new(), 0);
-    let mut tell = |kept: bool, word: &str, test: &str, verdict: &Verdict| {
+    let mut tell = |kept: bool, word: &str, test: &str, Verdict { word: end, what }: &Verdict| {
         wrong += usize::from(!kept);
-        let line = format!("{name:<16} {word:<10} {test}  {} {}", verdict.word(), verdict.what());
+        let line = format!("{name:<16} {word:<10} {test}  {end} {what}");
         lines.push_str(line.trim_end());
         lines.push('\n');
     };
     // It must be the library that the test noticed, not a busy machine: libc is given the same time, and both
     // are given more of it if that is too short for libc. A test may give up by itself before it is ended.
     let both = |timeout| -> Result<_> {
-        let broken = run(&promise.caught_by, Some(library), TRIES, timeout)?;
-        Ok((broken, run(&promise.caught_by, None, 1, timeout)?))
+        Ok((run(caught_by, Some(library), TRIES, timeout)?, run(caught_by, None, 1, timeout)?))
     };
-    let (mut broken, mut libc) = both(timeout)?;
-    if timeout < TIMEOUT && !libc.iter().all(|verdict| matches!(verdict, Verdict::Ok | Verdict::Skip(_))) {
-        (broken, libc) = both(TIMEOUT)?;
+    let (mut under_broken, mut under_libc) = both(timeout)?;
+    if timeout < TIMEOUT && !under_libc.iter().all(Verdict::is_fine) {
+        (under_broken, under_libc) = both(TIMEOUT)?;
     }
-    for ((test, broken), libc) in promise.caught_by.iter().zip(&broken).zip(&libc) {
-        match libc {
-            _ if broken.is_fine() => tell(false, "NOT CAUGHT", test, broken),
+    for ((test, broken), libc) in caught_by.iter().zip(&under_broken).zip(&under_libc) {
+        match (broken.is_fine(), libc.is_fine()) {
+            (true, _) => tell(false, "NOT CAUGHT", test, broken),
             // What libc skips only other libraries must do.
-            Verdict::Ok | Verdict::Skip(_) => tell(true, "caught", test, broken),
-            _ => tell(false, "LIBC'S TOO", test, libc),
+            (false, true) => tell(true, "caught", test, broken),
+            (false, false) => tell(false, "LIBC'S TOO", test, libc),
         }
     }
     // What must pass may take as long as on any other day.
-    let passes = run(&promise.passes, Some(library), 1, timeout.max(TIMEOUT))?;
-    for (test, verdict) in promise.passes.iter().zip(&passes) {
-        let passed = *verdict == Verdict::Ok;
+    let verdicts = run(passes, Some(library), 1, timeout.max(TIMEOUT))?;
+    for (test, verdict) in passes.iter().zip(&verdicts) {
+        let passed = verdict.is_ok();
         tell(passed, if passed { "passes" } else { "MUST PASS" }, test, verdict);
     }
     Ok((lines, wrong))
 }
 
-/// Reads the promise out of the first comment.
-fn read(text: &str) -> Result<Promise> {
+/// By which tests the library is caught, and which it passes, out of the first comment.
+fn read(text: &str) -> Result<[Vec<String>; 2]> {
     let comment = text.split("*/").next().unwrap_or_default();
+    let lines = || comment.lines().map(|line| line.trim_start_matches([' ', '*', '/']));
     let named = |key: &str| -> Vec<String> {
-        let lines =
-            comment.lines().filter_map(|line| line.trim_start_matches([' ', '*', '/']).strip_prefix(key));
-        lines.flat_map(str::split_whitespace).map(str::to_owned).collect()
+        let words = lines().filter_map(|line| line.strip_prefix(key)).flat_map(str::split_whitespace);
+        words.map(str::to_owned).collect()
     };
-    let promise = Promise { caught_by: named("caught by:"), passes: named("passes:") };
-    let whole = !promise.caught_by.is_empty() && !promise.passes.is_empty();
+    let promise = ["caught by:", "passes:"].map(named);
+    let whole = promise.iter().all(|tests| !tests.is_empty());
     ensure!(whole, "the first comment must have lines `caught by: TEST` and `passes: TEST`");
     Ok(promise)
 }
@@ -129,10 +131,7 @@ mod tests {
     fn promises_are_read() {
         let text = "/* Broken: so.\n * caught by: a.b a.c/d\n * caught by: e.f\n * passes: g.h\n */\n/* passes: x.y */";
         let words = |all: &[&str]| all.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
-        assert_eq!(
-            read(text).expect("it promises"),
-            Promise { caught_by: words(&["a.b", "a.c/d", "e.f"]), passes: words(&["g.h"]) }
-        );
+        assert_eq!(read(text).expect("it promises"), [words(&["a.b", "a.c/d", "e.f"]), words(&["g.h"])]);
     }
 
     #[test]

@@ -1,111 +1,84 @@
-//! Builds the test programs, the libraries they use, and the broken libraries, with the machine's C and C++
-//! compilers.
+//! Builds the test programs, the libraries they use, and the broken libraries.
+use super::Case;
+use super::runner::Setting;
 use crate::foreign::Foreign;
-use anyhow::{Context as _, Result, bail, ensure};
+use anyhow::{Context as _, Result, ensure};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-/// Where the sources are, below the workspace.
-pub(super) const SOURCES: &str = "conformance";
 /// With the usual warnings, which are printed and no errors: a compiler that is not ours may have others.
-const COMMON: &[&str] = &["-O1", "-g", "-Wall", "-Wextra", "-pthread"];
-const C: &[&str] = &["-std=c11", "-pedantic"];
-const CPP: &[&str] = &["-std=c++17", "-pedantic"];
+const COMMON: &[&str] = &["-O1", "-g", "-Wall", "-Wextra", "-pedantic", "-pthread"];
+pub(super) const LIBRARY: [&str; 2] = ["-shared", "-fPIC"];
+pub(super) const CODE: &[&str] = &["c", "cc"];
 
-/// The endings of C and C++.
-const CODE: &[&str] = &["c", "cc"];
-
-pub(super) struct Program {
-    pub(super) path: PathBuf,
-    pub(super) tests: Vec<String>,
-}
-
-/// Where what is built goes.
 pub(super) fn directory(root: &Path, foreign: Option<&Foreign>) -> PathBuf {
     let target = crate::built::target(root);
     foreign.map_or(target.clone(), |foreign| target.join(foreign.triple)).join("conform")
 }
 
 /// Builds what is not current and asks each program for its tests.
-pub(super) fn suite(root: &Path, foreign: Option<&Foreign>) -> Result<Vec<Program>> {
-    let (sources, out) = (root.join(SOURCES), directory(root, foreign));
+pub(super) fn suite(root: &Path, foreign: Option<&'static Foreign>) -> Result<Vec<Case>> {
+    let (sources, out) = (root.join("conformance"), directory(root, foreign));
     fs::create_dir_all(&out)?;
     for part in files(&sources.join("parts"), CODE)? {
-        library(&sources, &part, &out.join(format!("lib{}.so", stem(&part))), foreign)?;
+        build(&sources, &part, &out.join(format!("lib{}.so", stem(&part))), LIBRARY, foreign)?;
     }
-    let mut programs = Vec::new();
+    let mut cases = Vec::new();
     for source in files(&sources.join("tests"), CODE)? {
-        let path = out.join(stem(&source));
-        let mut command = compiler(&source, foreign);
-        command.arg("-o").arg(&path).arg(&source).arg("-L").arg(&out).arg("-Wl,-rpath,$ORIGIN");
-        command.args(linked(&fs::read_to_string(&source)?)).arg("-ldl");
-        build(&sources, &source, &path, command)?;
-        let mut list = foreign.map_or_else(|| Command::new(&path), |foreign| foreign.command(&path, None));
-        let listed = list.arg("--list").env_remove("LD_PRELOAD").output()?;
-        ensure!(listed.status.success(), "{} --list failed: {}", path.display(), listed.status);
-        let tests = String::from_utf8_lossy(&listed.stdout).lines().map(str::to_owned).collect();
-        programs.push(Program { path, tests });
+        let program = out.join(stem(&source));
+        let here = [format!("-L{}", out.display()), "-Wl,-rpath,$ORIGIN".to_owned()];
+        let libraries = linked(&fs::read_to_string(&source)?);
+        build(&sources, &source, &program, here.into_iter().chain(libraries), foreign)?;
+        let listed = Setting { foreign, ..Setting::default() }.command(&program).arg("--list").output()?;
+        ensure!(listed.status.success(), "{} --list failed: {}", program.display(), listed.status);
+        let tests = String::from_utf8_lossy(&listed.stdout);
+        cases.extend(tests.lines().map(|test| Case { program: program.clone(), test: test.to_owned() }));
     }
-    Ok(programs)
-}
-
-/// Builds the broken libraries: the source and the library of each.
-pub(super) fn broken(root: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let (sources, out) = (root.join(SOURCES), directory(root, None).join("broken"));
-    fs::create_dir_all(&out)?;
-    let mut built = Vec::new();
-    for source in files(&sources.join("broken"), CODE)? {
-        let path = out.join(format!("{}.so", stem(&source)));
-        library(&sources, &source, &path, None)?;
-        built.push((source, path));
-    }
-    Ok(built)
-}
-
-fn library(sources: &Path, source: &Path, path: &Path, foreign: Option<&Foreign>) -> Result<()> {
-    let mut command = compiler(source, foreign);
-    command.args(["-shared", "-fPIC", "-o"]).arg(path).arg(source).arg("-ldl");
-    build(sources, source, path, command)
-}
-
-/// `$CC` and `$CXX`, or the machine's own.
-fn compiler(source: &Path, foreign: Option<&Foreign>) -> Command {
-    let cpp = source.extension().is_some_and(|extension| extension == "cc");
-    let (variable, usual) = if cpp { ("CXX", "c++") } else { ("CC", "cc") };
-    let usual = foreign.map_or(usual, |foreign| foreign.compiler(cpp));
-    let mut command = Command::new(env::var_os(variable).unwrap_or_else(|| usual.into()));
-    command.args(if cpp { CPP } else { C }).args(COMMON);
-    command
+    Ok(cases)
 }
 
 /// The libraries of ours that a program says it is linked with: `link: NAME` in its first comment.
 fn linked(text: &str) -> Vec<String> {
     let words = text.lines().find_map(|line| line.trim_start_matches([' ', '*', '/']).strip_prefix("link: "));
-    words.map_or_else(Vec::new, |words| words.split_whitespace().map(|word| format!("-l{word}")).collect())
+    words.into_iter().flat_map(str::split_whitespace).map(|word| format!("-l{word}")).collect()
 }
 
-fn build(sources: &Path, source: &Path, path: &Path, mut command: Command) -> Result<()> {
+/// Compiles a source, unless what was built of it is current, with `$CC` or `$CXX`, or the machine's own
+/// compilers.
+pub(super) fn build(
+    sources: &Path,
+    source: &Path,
+    path: &Path,
+    words: impl IntoIterator<Item = impl AsRef<OsStr>>,
+    foreign: Option<&Foreign>,
+) -> Result<()> {
     if !stale(sources, source, path)? {
         return Ok(());
     }
-    let program = command.get_program().to_string_lossy().into_owned();
-    let output = command.output().with_context(|| {
+    let cpp = source.extension().is_some_and(|extension| extension == "cc");
+    let (variable, usual, standard) = if cpp { ("CXX", "c++", "c++17") } else { ("CC", "cc", "c11") };
+    let usual = foreign.map_or(usual, |foreign| foreign.compiler(cpp));
+    let mut compiler = Command::new(env::var_os(variable).unwrap_or_else(|| usual.into()));
+    compiler.arg(format!("-std={standard}")).args(COMMON).arg("-o").arg(path).arg(source);
+    let output = compiler.args(words).arg("-ldl").output().with_context(|| {
+        let program = compiler.get_program().display();
         format!("the compiler `{program}` does not run; install gcc and g++, or set CC and CXX")
     })?;
     let printed = String::from_utf8_lossy(&output.stderr);
-    if !output.status.success() {
-        bail!("{} does not compile:\n{}", source.display(), printed.trim_end());
-    }
+    let failed = || format!("{} does not compile:\n{}", source.display(), printed.trim_end());
+    ensure!(output.status.success(), failed());
     eprint!("{printed}");
     Ok(())
 }
 
 /// Whether the source, or any header, is younger than what was built from it.
 fn stale(sources: &Path, source: &Path, path: &Path) -> Result<bool> {
-    let Ok(built) = fs::metadata(path).and_then(|data| data.modified()) else { return Ok(true) };
+    let modified = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
+    let Ok(built) = modified(path) else { return Ok(true) };
     for file in [vec![source.to_owned()], files(sources, &["h"])?].concat() {
-        if fs::metadata(file)?.modified()? >= built {
+        if modified(&file)? >= built {
             return Ok(true);
         }
     }
@@ -113,7 +86,7 @@ fn stale(sources: &Path, source: &Path, path: &Path) -> Result<bool> {
 }
 
 /// The files of a directory with these endings, in the order of their names.
-fn files(directory: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
+pub(super) fn files(directory: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
     let mut found = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     found.retain(|path| endings.iter().any(|ending| path.extension().is_some_and(|own| own == *ending)));
@@ -121,7 +94,6 @@ fn files(directory: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
     Ok(found)
 }
 
-/// The name of a file without its ending.
 pub(super) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -1,8 +1,7 @@
-//! `cargo xtask conform`: the POSIX tests of `conformance/` against libc, or against any library that is
-//! preloaded.
+//! `cargo xtask conform`: the POSIX tests of `conformance/` against libc, or any library that is preloaded;
+//! `conformance/README.md` tells how to compare libraries with it.
 //!
 //! Each test is a process of its own, so that one that hangs or dies is one cell of the table.
-//! `conformance/README.md` tells how to compare libraries with it.
 mod broken;
 mod build;
 mod report;
@@ -12,7 +11,6 @@ use crate::built;
 use crate::foreign::{self, Foreign};
 use crate::spread::spread;
 use anyhow::{Context as _, Result, bail, ensure};
-use build::Program;
 use core::time::Duration;
 use lab_kit::names::unknown;
 use lab_kit::progress::Progress;
@@ -33,8 +31,8 @@ const TIMEOUT_BROKEN: Duration = Duration::from_secs(6);
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Request {
     /// Preload this library (again for further columns; `libc` is none, `ours` is the interposer of this
-    /// workspace, built first, and `ours:NAME` the same with that lock) [default: libc]
-    #[arg(long, value_name = "LIB.so")]
+    /// workspace, built first, and `ours:NAME` the same with that lock)
+    #[arg(long, value_name = "LIB.so", default_value = "libc")]
     preload: Vec<PathBuf>,
     /// Set a variable for the tests
     #[arg(long, value_name = "K=V", value_parser = variable)]
@@ -76,7 +74,6 @@ pub(crate) struct Request {
     self_test: bool,
 }
 
-/// One test of one program.
 #[derive(Clone)]
 struct Case {
     program: PathBuf,
@@ -84,55 +81,44 @@ struct Case {
 }
 
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
-    let programs = build::suite(root, request.target)?;
+    let mut cases = build::suite(root, request.target)?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
     let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)));
     if request.self_test {
-        return broken::run(root, &programs, jobs, timeout);
+        return broken::run(root, &cases, jobs, timeout);
     }
-    let mut cases = select(&programs, &request.only)?;
+    select(&mut cases, &request.only)?;
     if request.list {
         for case in &cases {
             println!("{}", case.test);
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let mut columns = columns(root, request, timeout)?;
-    for column in &columns {
-        must_load(&programs[0].path, column)?;
-    }
+    let mut columns = columns(root, request, timeout, &cases[0].program)?;
     if request.where_first_passes {
         ensure!(columns.len() > 1, "--where-first-passes: give two libraries or more by --preload");
         let first = columns.remove(0);
-        let verdicts = run_cases(root, &cases, &first, request.repeat, jobs, &|_, _| Ok(()))?;
+        let verdicts = run_cases(root, &cases, &first, jobs, |_, _| Ok(()))?;
+        let judged = cases.into_iter().zip(verdicts);
         // What it skips is left out as well: nobody knows whether it could.
-        let mut passed = verdicts.iter().map(|verdict| *verdict == Verdict::Ok);
-        cases.retain(|case| {
-            let passed = passed.next() == Some(true);
-            if !passed {
-                println!("{}: left out, {} does not pass it", case.test, first.name);
-            }
-            passed
-        });
+        let (passed, others): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.is_ok());
+        for (case, _) in others {
+            println!("{}: left out, {} does not pass it", case.test, first.name);
+        }
+        cases = passed.into_iter().map(|(case, _)| case).collect();
     }
-    let results = Mutex::new(Results::new(&columns, &cases));
+    let mut results = Results::new(&columns, &cases, request.json.as_deref());
     let progress = Progress::new((columns.len() * cases.len()) as u64, false);
     for (at, column) in columns.iter().enumerate() {
         progress.now(column.name.clone());
-        let note = |index: usize, verdict: &Verdict| {
+        run_cases(root, &cases, column, jobs, |row, verdict| {
             progress.step();
-            let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-            results.verdicts[at][index] = Some(verdict.clone());
-            request.json.as_ref().map_or(Ok(()), |file| results.write_now_and_then(file))
-        };
-        run_cases(root, &cases, column, request.repeat, jobs, &note)?;
+            results.note(at, row, verdict.clone())
+        })?;
     }
     progress.finish();
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if let Some(file) = &request.json {
-        results.write(file)?;
-    }
+    results.write()?;
     print!("{}", results.render(request.all));
     Ok(if results.all_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
@@ -143,22 +129,17 @@ fn variable(pair: &str) -> Result<(String, String), &'static str> {
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// The libraries of the command line, each with a name of its own.
-fn columns(root: &Path, request: &Request, timeout: Duration) -> Result<Vec<Setting>> {
+/// The libraries of the command line, each with a name of its own, and seen to be loaded into `program`.
+fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) -> Result<Vec<Setting>> {
     let words = request.wrapper.as_deref().unwrap_or_default();
-    let wrapper: Vec<String> = words.split_whitespace().map(ToOwned::to_owned).collect();
-    let libc = [PathBuf::from("libc")];
-    let wanted = if request.preload.is_empty() { &libc[..] } else { &request.preload };
     let mut columns: Vec<Setting> = Vec::new();
-    for library in wanted {
+    for library in &request.preload {
         let whole = library.display().to_string();
-        let (mut env, mut name) = (request.env.clone(), build::stem(library));
+        let (mut name, mut env) = (build::stem(library), request.env.clone());
         let preload = match whole.split_once(':').unwrap_or((&whole, "")) {
             ("libc", "") => None,
             ("ours", lock) => {
-                if !lock.is_empty() {
-                    env.push(("STANCHION".to_owned(), format!("lock={lock}")));
-                }
+                env.extend((!lock.is_empty()).then(|| ("STANCHION".to_owned(), format!("lock={lock}"))));
                 name.clone_from(&whole);
                 Some(preloadable(&built::interposer(root, request.target)?)?)
             }
@@ -167,59 +148,42 @@ fn columns(root: &Path, request: &Request, timeout: Duration) -> Result<Vec<Sett
         if columns.iter().any(|column| column.name == name) {
             name = whole;
         }
-        let foreign = request.target;
-        columns.push(Setting { name, preload, wrapper: wrapper.clone(), foreign, env, timeout });
+        let wrapper = words.split_whitespace().map(str::to_owned).collect();
+        let (foreign, repeat) = (request.target, request.repeat);
+        let column = Setting { name, preload, wrapper, foreign, env, timeout, repeat };
+        // The loader goes on without a library that it can not load, and every test would then be libc's.
+        let output = column.command(program).arg("--list").stdout(Stdio::null()).output()?;
+        let complaints = String::from_utf8_lossy(&output.stderr);
+        if let Some(line) = complaints.lines().find(|line| line.contains("cannot be preloaded")) {
+            bail!("{} was not loaded: {line}", column.name);
+        }
+        columns.push(column);
     }
     Ok(columns)
 }
 
 /// The whole path of a library, which the dynamic loader must be able to read from a list.
 fn preloadable(library: &Path) -> Result<PathBuf> {
-    let named = || format!("--preload {}", library.display());
-    let path = fs::canonicalize(library).with_context(named)?;
-    if path.to_string_lossy().contains([' ', ':']) {
-        bail!(
-            "{}: LD_PRELOAD can not hold a path with a blank or a colon; copy the library elsewhere",
-            named()
-        );
-    }
+    let named = format!("--preload {}", library.display());
+    let path = fs::canonicalize(library).with_context(|| named.clone())?;
+    let readable = !path.to_string_lossy().contains([' ', ':']);
+    ensure!(
+        readable,
+        "{named}: LD_PRELOAD can not hold a path with a blank or a colon; copy the library elsewhere"
+    );
     Ok(path)
 }
 
-/// The loader goes on without a library that it can not load, and every test would then be libc's.
-fn must_load(program: &Path, column: &Setting) -> Result<()> {
-    let output = column.command(program).arg("--list").stdout(Stdio::null()).output()?;
-    let output = String::from_utf8_lossy(&output.stderr);
-    if let Some(line) = output.lines().find(|line| line.contains("cannot be preloaded")) {
-        bail!("{} was not loaded: {line}", column.name);
+/// Keeps the tests that a pattern of `only` names; all when there is none.
+fn select(cases: &mut Vec<Case>, only: &[String]) -> Result<()> {
+    let names = || cases.iter().map(|case| case.test.as_str());
+    if let Some(pattern) = only.iter().find(|pattern| !names().any(|name| matches(pattern, name))) {
+        bail!(unknown("test", pattern, names()));
     }
-    Ok(())
-}
-
-/// The tests that a pattern of `only` names; all when there is none.
-fn select(programs: &[Program], only: &[String]) -> Result<Vec<Case>> {
-    let names = || programs.iter().flat_map(|program| program.tests.iter().map(String::as_str));
-    for pattern in only {
-        if !names().any(|name| matches(pattern, name)) {
-            bail!(unknown("test", pattern, names()));
-        }
-    }
-    let wanted = |name: &str| only.is_empty() || only.iter().any(|pattern| matches(pattern, name));
-    let mut cases = Vec::new();
-    for program in programs {
-        for test in program.tests.iter().filter(|name| wanted(name)) {
-            cases.push(Case { program: program.path.clone(), test: test.clone() });
-        }
-    }
+    cases.retain(|case| only.is_empty() || only.iter().any(|pattern| matches(pattern, &case.test)));
     // The probes first: they are what published tables show.
     cases.sort_by_key(|case| !case.test.starts_with(report::PROBE));
-    Ok(cases)
-}
-
-/// The test of exactly this name.
-fn find(programs: &[Program], test: &str) -> Option<Case> {
-    let program = programs.iter().find(|program| program.tests.iter().any(|name| name == test))?;
-    Some(Case { program: program.path.clone(), test: test.to_owned() })
+    Ok(())
 }
 
 /// Whether a name has the pattern in it, or matches all of it when there is a `*`, which stands for anything.
@@ -235,40 +199,22 @@ fn run_cases(
     root: &Path,
     cases: &[Case],
     column: &Setting,
-    repeat: u32,
     jobs: usize,
-    note: &(dyn Fn(usize, &Verdict) -> Result<()> + Sync),
+    note: impl FnMut(usize, &Verdict) -> Result<()> + Send,
 ) -> Result<Vec<Verdict>> {
     let directory = build::directory(root, column.foreign).join("output");
     fs::create_dir_all(&directory)?;
-    let verdicts = Mutex::new(vec![Verdict::Ok; cases.len()]);
-    spread(&vec![(); jobs], cases.iter().enumerate(), |(), (index, case)| {
+    let note = Mutex::new(note);
+    let mut verdicts = spread(&vec![(); jobs], cases.iter().enumerate(), |(), (row, case)| {
         // Nobody else may have the file, neither another worker nor another run of this command.
         let output = directory.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
-        let verdict = repeated(case, column, repeat, &output)?;
+        let verdict = runner::run(case, column, &output)?;
         fs::remove_file(output)?;
-        note(index, &verdict)?;
-        verdicts.lock().unwrap_or_else(PoisonError::into_inner)[index] = verdict;
-        Ok(())
+        note.lock().unwrap_or_else(PoisonError::into_inner)(row, &verdict)?;
+        anyhow::Ok((row, verdict))
     })?;
-    Ok(verdicts.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// Runs one test until it fails, or so many times.
-fn repeated(case: &Case, column: &Setting, repeat: u32, output: &Path) -> Result<Verdict> {
-    for round in 1..=repeat.max(1) {
-        let place = |what: String| {
-            if repeat > 1 { format!("in run {round} of {repeat}: {what}") } else { what }
-        };
-        match runner::run(&case.program, &case.test, column, output)? {
-            Verdict::Ok => {}
-            Verdict::Fail(what) => return Ok(Verdict::Fail(place(what))),
-            Verdict::Hang(what) => return Ok(Verdict::Hang(place(what))),
-            Verdict::Signal(number, what) => return Ok(Verdict::Signal(number, place(what))),
-            skipped @ Verdict::Skip(_) => return Ok(skipped),
-        }
-    }
-    Ok(Verdict::Ok)
+    verdicts.sort_unstable_by_key(|(row, _)| *row);
+    Ok(verdicts.into_iter().map(|(_, verdict)| verdict).collect())
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::runner::{Setting, Verdict};
 use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
 use core::time::Duration;
-use serde::Serialize;
+use serde_json::json;
 use std::fs;
 use std::path::Path;
 use std::time::Instant;
@@ -14,29 +14,30 @@ pub(super) const PROBE: &str = "probe.";
 /// How often the file is written while the tests run.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// All verdicts so far.
 pub(super) struct Results<'a> {
     columns: &'a [Setting],
     cases: &'a [Case],
     /// Of each column, of each test.
-    pub(super) verdicts: Vec<Vec<Option<Verdict>>>,
+    verdicts: Vec<Vec<Option<Verdict>>>,
+    file: Option<&'a Path>,
     written: Instant,
 }
 
-/// A line of the file.
-#[derive(Serialize)]
-struct Line<'a> {
-    library: &'a str,
-    path: Option<&'a Path>,
-    test: &'a str,
-    verdict: String,
-    what: &'a str,
-}
-
 impl<'a> Results<'a> {
-    pub(super) fn new(columns: &'a [Setting], cases: &'a [Case]) -> Self {
+    pub(super) fn new(columns: &'a [Setting], cases: &'a [Case], file: Option<&'a Path>) -> Self {
         let verdicts = vec![vec![None; cases.len()]; columns.len()];
-        Self { columns, cases, verdicts, written: Instant::now() }
+        Self { columns, cases, verdicts, file, written: Instant::now() }
+    }
+
+    /// Takes a verdict, and writes the file unless that was just done: what is known stays when the run is
+    /// interrupted.
+    pub(super) fn note(&mut self, column: usize, row: usize, verdict: Verdict) -> Result<()> {
+        self.verdicts[column][row] = Some(verdict);
+        if self.written.elapsed() < EVERY {
+            return Ok(());
+        }
+        self.written = Instant::now();
+        self.write()
     }
 
     /// Whether every test ran and nothing went wrong.
@@ -67,52 +68,42 @@ impl<'a> Results<'a> {
             line("test", &|column| self.columns[column].name.clone());
         }
         for &row in &shown {
-            let word = |verdict: &Option<Verdict>| verdict.as_ref().map_or("-".to_owned(), Verdict::word);
-            line(name(row), &|column| word(&self.verdicts[column][row]));
+            let word = |verdict: &Verdict| verdict.word.clone();
+            line(name(row), &|column| self.verdicts[column][row].as_ref().map_or("-".to_owned(), word));
         }
         for (Setting { name: library, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
             for &row in &shown {
-                let Some(verdict) = verdicts[row].as_ref().filter(|verdict| !verdict.is_fine()) else {
-                    continue;
-                };
-                let text = format!("{library}: {}: {}: {}", name(row), verdict.word(), verdict.what());
-                let _ = writeln!(out, "{}", text.trim_end_matches([' ', ':']));
+                if let Some(Verdict { word, what }) =
+                    verdicts[row].as_ref().filter(|verdict| !verdict.is_fine())
+                {
+                    let text = format!("{library}: {}: {word}: {what}", name(row));
+                    let _ = writeln!(out, "{}", text.trim_end_matches([' ', ':']));
+                }
             }
         }
-        for (column, setting) in self.columns.iter().enumerate() {
-            let _ = writeln!(out, "conform: {}: {}", setting.name, self.counts(column));
+        for (Setting { name, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
+            let words = || verdicts.iter().flatten().map(|verdict| &verdict.word);
+            let count = |wanted: &str| words().filter(|word| word.starts_with(wanted)).count();
+            let [ok, failed, hung] = ["ok", "FAIL", "HANG"].map(count);
+            let (died, skipped, all) = (count("SIGNAL"), count("skip"), self.cases.len());
+            let _ = writeln!(
+                out,
+                "conform: {name}: {all} tests, {ok} ok, {failed} failed, {hung} hung, {died} died, {skipped} skipped"
+            );
         }
         out
     }
 
-    fn counts(&self, column: usize) -> String {
-        let verdicts = self.verdicts[column].iter().flatten();
-        let words: Vec<String> = verdicts.map(Verdict::word).collect();
-        let count = |wanted: &str| words.iter().filter(|word| word.starts_with(wanted)).count();
-        let [ok, failed, hung] = ["ok", "FAIL", "HANG"].map(count);
-        let [died, skipped] = ["SIGNAL", "skip"].map(count);
-        let all = self.cases.len();
-        format!("{all} tests, {ok} ok, {failed} failed, {hung} hung, {died} died, {skipped} skipped")
-    }
-
-    /// Writes the file unless that was just done: what is known stays when the run is interrupted.
-    pub(super) fn write_now_and_then(&mut self, file: &Path) -> Result<()> {
-        if self.written.elapsed() < EVERY {
-            return Ok(());
-        }
-        self.written = Instant::now();
-        self.write(file)
-    }
-
-    /// Writes one line of JSON for each verdict.
-    pub(super) fn write(&self, file: &Path) -> Result<()> {
+    /// Writes one line of JSON for each verdict, if there is a file.
+    pub(super) fn write(&self) -> Result<()> {
+        let Some(file) = self.file else { return Ok(()) };
         let mut text = String::new();
-        for (Setting { name: library, preload, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
+        for (Setting { name, preload, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
             for (Case { test, .. }, verdict) in self.cases.iter().zip(verdicts) {
-                let Some(verdict) = verdict else { continue };
-                let (path, what) = (preload.as_deref(), verdict.what());
-                let line = Line { library, path, test, verdict: verdict.word(), what };
-                text += &(serde_json::to_string(&line)? + "\n");
+                let Some(Verdict { word, what }) = verdict else { continue };
+                let line =
+                    json!({ "library": name, "path": preload, "test": test, "verdict": word, "what": what });
+                let _ = writeln!(text, "{line}");
             }
         }
         fs::write(file, text).with_context(|| format!("--json {}", file.display()))
@@ -135,8 +126,9 @@ mod tests {
     }
 
     fn results<'a>(columns: &'a [Setting], cases: &'a [Case]) -> Results<'a> {
-        let mut results = Results::new(columns, cases);
-        results.verdicts.iter_mut().flatten().for_each(|verdict| *verdict = Some(Verdict::Ok));
+        let mut results = Results::new(columns, cases, None);
+        let passed = Verdict::new("ok", "");
+        results.verdicts.iter_mut().flatten().for_each(|verdict| *verdict = Some(passed.clone()));
         results
     }
 
@@ -159,8 +151,8 @@ conform: libx: 3 tests, 3 ok, 0 failed, 0 hung, 0 died, 0 skipped
     fn what_is_wrong_is_told() {
         let (columns, cases) = (columns(), cases());
         let mut results = results(&columns, &cases);
-        results.verdicts[1][1] = Some(Verdict::Fail("a.c:1: no".to_owned()));
-        results.verdicts[1][2] = Some(Verdict::Hang(String::new()));
+        results.verdicts[1][1] = Some(Verdict::new("FAIL", "a.c:1: no"));
+        results.verdicts[1][2] = Some(Verdict::new("HANG", ""));
         assert!(!results.all_fine());
         let rendered = results.render(false);
         assert!(rendered.contains("mutex.b  ok         FAIL\n"), "{rendered}");

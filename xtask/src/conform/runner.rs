@@ -1,50 +1,34 @@
 //! Runs one test in a process group of its own, with a time limit, and says how it ended.
+use super::Case;
 use crate::foreign::Foreign;
-use crate::process::{self, Ended};
+use crate::process;
 use anyhow::Result;
 use core::time::Duration;
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 
 /// How a test ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Verdict {
-    Ok,
-    /// It does not apply here; why.
-    Skip(String),
-    /// What went wrong.
-    Fail(String),
-    /// It did not end in time; what it had said.
-    Hang(String),
-    /// It died of this signal; what it had said.
-    Signal(i32, String),
+pub(super) struct Verdict {
+    /// For the table: `ok`, `skip` (it does not apply here), `FAIL`, `HANG` (no end in time) or `SIGNAL n`.
+    pub(super) word: String,
+    /// What was said: why it does not apply, or what went wrong.
+    pub(super) what: String,
 }
 
 impl Verdict {
-    /// Whether this is no fault.
-    pub(super) const fn is_fine(&self) -> bool {
-        matches!(self, Self::Ok | Self::Skip(_))
+    pub(super) fn new(word: &str, what: &str) -> Self {
+        Self { word: word.to_owned(), what: what.to_owned() }
     }
 
-    /// For a table.
-    pub(super) fn word(&self) -> String {
-        let word = match self {
-            Self::Signal(number, _) => return format!("SIGNAL {number}"),
-            Self::Ok => "ok",
-            Self::Skip(_) => "skip",
-            Self::Fail(_) => "FAIL",
-            Self::Hang(_) => "HANG",
-        };
-        word.to_owned()
+    pub(super) fn is_ok(&self) -> bool {
+        self.word == "ok"
     }
 
-    /// What was said.
-    pub(super) fn what(&self) -> &str {
-        match self {
-            Self::Ok => "",
-            Self::Skip(what) | Self::Fail(what) | Self::Hang(what) | Self::Signal(_, what) => what,
-        }
+    pub(super) fn is_fine(&self) -> bool {
+        self.is_ok() || self.word == "skip"
     }
 }
 
@@ -58,14 +42,13 @@ pub(super) struct Setting {
     pub(super) wrapper: Vec<String>,
     /// The machine that the test is for, if it is not this one.
     pub(super) foreign: Option<&'static Foreign>,
-    /// Further variables.
     pub(super) env: Vec<(String, String)>,
-    /// When a test is ended.
     pub(super) timeout: Duration,
+    /// How often it is run, until it fails.
+    pub(super) repeat: u32,
 }
 
 impl Setting {
-    /// A command that runs in this setting.
     pub(super) fn command(&self, program: &Path) -> Command {
         let mut command = match (self.foreign, self.wrapper.split_first()) {
             (Some(foreign), _) => foreign.command(program, self.preload.as_deref()),
@@ -79,7 +62,7 @@ impl Setting {
         // A test gives up what does not happen before it is ended, and can then say what it was.
         let timeout = (self.timeout.as_secs() * 2 / 3).max(1);
         command.env_remove("LD_PRELOAD").env("CONFORM_TIMEOUT", timeout.to_string());
-        command.envs(self.env.iter().map(|(name, value)| (name, value)));
+        command.envs(self.env.iter().cloned());
         if let (Some(library), None) = (&self.preload, self.foreign) {
             command.env("LD_PRELOAD", library);
         }
@@ -87,27 +70,38 @@ impl Setting {
     }
 }
 
-/// Runs the test once. What it says goes to the file `output`, so that a process that it leaves behind keeps
-/// no pipe open.
-pub(super) fn run(program: &Path, test: &str, setting: &Setting, output: &Path) -> Result<Verdict> {
-    let mut running = process::start(setting.command(program).arg(test), Path::new("/dev/null"), output)?;
-    let (ended, _) = running.wait(setting.timeout)?;
-    Ok(judge(ended, &String::from_utf8_lossy(&fs::read(output)?)))
+/// Runs the test until it fails, or as often as the setting says. What it says goes to the file `output`, so
+/// that a process that it leaves behind keeps no pipe open.
+pub(super) fn run(case: &Case, setting: &Setting, output: &Path) -> Result<Verdict> {
+    for round in 1..=setting.repeat.max(1) {
+        let mut command = setting.command(&case.program);
+        let mut running = process::start(command.arg(&case.test), Path::new("/dev/null"), output)?;
+        let (ended, _) = running.wait(setting.timeout)?;
+        let mut verdict = judge(ended, &String::from_utf8_lossy(&fs::read(output)?));
+        if setting.repeat > 1 && !verdict.is_fine() {
+            verdict.what = format!("in run {round} of {}: {}", setting.repeat, verdict.what);
+        }
+        if !verdict.is_ok() {
+            return Ok(verdict);
+        }
+    }
+    Ok(Verdict::new("ok", ""))
 }
 
 /// The verdict of an end and of what was said on stderr before.
-fn judge(ended: Ended, output: &str) -> Verdict {
+fn judge(ended: Option<ExitStatus>, output: &str) -> Verdict {
     let line = |prefix: &str| output.lines().find_map(|line| line.strip_prefix(prefix));
     let last = output.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    let complaint = line("FAIL ").unwrap_or(last).to_owned();
-    match ended {
-        Ended::TimedOut | Ended::Interrupted => Verdict::Hang(complaint),
-        Ended::Signalled(signal) => Verdict::Signal(signal, complaint),
-        Ended::Exited(0) if output.lines().any(|line| line == "PASS") => Verdict::Ok,
-        Ended::Exited(0) => Verdict::Fail(format!("it ended with 0 before the test was over: {complaint}")),
-        Ended::Exited(77) => Verdict::Skip(line("SKIP ").unwrap_or_default().to_owned()),
-        Ended::Exited(1) if line("FAIL ").is_some() => Verdict::Fail(complaint),
-        Ended::Exited(code) => Verdict::Fail(format!("it ended with {code}: {complaint}")),
+    let complaint = line("FAIL ").unwrap_or(last);
+    let failed = |what: &str| Verdict::new("FAIL", &format!("{what}: {complaint}"));
+    let Some(status) = ended else { return Verdict::new("HANG", complaint) };
+    match status.code() {
+        None => Verdict::new(&format!("SIGNAL {}", status.signal().unwrap_or_default()), complaint),
+        Some(0) if output.lines().any(|line| line == "PASS") => Verdict::new("ok", ""),
+        Some(0) => failed("it ended with 0 before the test was over"),
+        Some(77) => Verdict::new("skip", line("SKIP ").unwrap_or_default()),
+        Some(1) if line("FAIL ").is_some() => Verdict::new("FAIL", complaint),
+        Some(code) => failed(&format!("it ended with {code}")),
     }
 }
 
@@ -115,30 +109,35 @@ fn judge(ended: Ended, output: &str) -> Verdict {
 mod tests {
     use super::*;
 
+    #[expect(clippy::unnecessary_wraps, reason = "as it is handed to `judge`")]
+    fn exited(code: i32) -> Option<ExitStatus> {
+        Some(ExitStatus::from_raw(code << 8))
+    }
+
     #[test]
     fn ends_are_judged() {
-        assert_eq!(judge(Ended::Exited(0), "noise\nPASS\n"), Verdict::Ok);
-        assert_eq!(judge(Ended::Exited(77), "SKIP no right\n"), Verdict::Skip("no right".into()));
+        assert_eq!(judge(exited(0), "noise\nPASS\n"), Verdict::new("ok", ""));
+        assert_eq!(judge(exited(77), "SKIP no right\n"), Verdict::new("skip", "no right"));
         assert_eq!(
-            judge(Ended::Exited(1), "FAIL a.c:1: wrong\nFAIL a.c:2: child\n"),
-            Verdict::Fail("a.c:1: wrong".into())
+            judge(exited(1), "FAIL a.c:1: wrong\nFAIL a.c:2: child\n"),
+            Verdict::new("FAIL", "a.c:1: wrong")
         );
         assert_eq!(
-            judge(Ended::Exited(255), "too many threads\n"),
-            Verdict::Fail("it ended with 255: too many threads".into())
+            judge(exited(255), "too many threads\n"),
+            Verdict::new("FAIL", "it ended with 255: too many threads")
         );
-        assert_eq!(judge(Ended::TimedOut, ""), Verdict::Hang(String::new()));
-        assert_eq!(judge(Ended::Signalled(11), "PASS\n"), Verdict::Signal(11, "PASS".into()));
+        assert_eq!(judge(None, ""), Verdict::new("HANG", ""));
+        assert_eq!(judge(Some(ExitStatus::from_raw(11)), "PASS\n"), Verdict::new("SIGNAL 11", "PASS"));
     }
 
     #[test]
     fn an_end_without_the_word_is_no_pass() {
-        assert!(matches!(judge(Ended::Exited(0), "not supported\n"), Verdict::Fail(_)));
+        assert_eq!(judge(exited(0), "not supported\n").word, "FAIL");
     }
 
     #[test]
     fn a_test_that_takes_too_long_is_ended_with_its_children() {
-        let setting = Setting { timeout: Duration::from_millis(200), ..Setting::default() };
+        let setting = Setting { timeout: Duration::from_millis(200), repeat: 1, ..Setting::default() };
         let directory = std::env::temp_dir().join(format!("conform-{}", std::process::id()));
         fs::create_dir_all(&directory).expect("a directory");
         let script = directory.join("hangs.sh");
@@ -146,8 +145,9 @@ mod tests {
         let mut mode = fs::metadata(&script).expect("it is there").permissions();
         std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
         fs::set_permissions(&script, mode).expect("it is ours");
-        let verdict = run(&script, "any", &setting, &directory.join("output")).expect("it runs");
-        assert_eq!(verdict, Verdict::Hang("waits".into()));
+        let case = Case { program: script, test: "any".to_owned() };
+        let verdict = run(&case, &setting, &directory.join("output")).expect("it runs");
+        assert_eq!(verdict, Verdict::new("HANG", "waits"));
         fs::remove_dir_all(&directory).expect("it is ours");
     }
 }

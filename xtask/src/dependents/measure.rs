@@ -1,28 +1,26 @@
-//! `--bench`: a program for each crate that uses parking_lot (`tests/dependents`), with 16 threads a CPU,
-//! built with the published parking_lot and with the drop-in. Runs are interleaved, and compared within
-//! their round.
+//! `--bench`: a program for each crate that uses parking_lot, with 16 threads a CPU, built with the published
+//! parking_lot and with the drop-in. Runs are interleaved, and compared within their round.
 use super::{Subject, place};
 use crate::built;
-use crate::process::{self, Ended, shell};
+use crate::process::{self, shell};
+use crate::workspace::provenance;
 use anyhow::{Context as _, Error, Result, ensure};
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::output::create_json;
-use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, median};
 use lab_kit::units::three_figures;
 use serde::Serialize;
+use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 use std::{fs, thread};
 use xshell::cmd;
 
 const OVERCOMMIT: usize = 16;
 /// How much longer than asked a program may take before it counts as hung.
 const GRACE: Duration = Duration::from_mins(1);
-/// Where the programs are, and what they share.
-const PROGRAMS: &str = "tests/dependents";
 /// Whose locks, in the order of all pairs here.
 const WHOSE: [&str; 2] = ["without", "with"];
 
@@ -43,14 +41,6 @@ pub(super) struct How {
 }
 
 #[derive(Serialize)]
-struct Results {
-    provenance: Provenance,
-    threads: usize,
-    seconds: u64,
-    rows: Vec<Row>,
-}
-
-#[derive(Serialize)]
 struct Row {
     name: String,
     version: String,
@@ -66,15 +56,14 @@ struct Row {
 pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode> {
     let json = how.json.clone().map(|path| create_json(path, how.force)).transpose().map_err(Error::msg)?;
     let threads = OVERCOMMIT * thread::available_parallelism()?.get();
-    let mut built = Vec::new();
+    let mut measured = Vec::new();
     for subject in chosen.iter().filter(|subject| !subject.is_parking_lot()) {
         let programs = [build(root, subject, WHOSE[0])?, build(root, subject, WHOSE[1])?];
-        built.push((subject, programs));
+        measured.push((subject, programs, [Vec::new(), Vec::new()]));
     }
-    ensure!(!built.is_empty(), "none of these is a crate that uses parking_lot");
-    let mut rates = vec![[Vec::new(), Vec::new()]; built.len()];
+    ensure!(!measured.is_empty(), "none of these is a crate that uses parking_lot");
     for round in 0..how.rounds {
-        for ((subject, programs), rates) in built.iter().zip(&mut rates) {
+        for (subject, programs, rates) in &mut measured {
             // Each comes first in turn: whatever drifts, drifts for both.
             let first = round as usize % 2;
             for which in [first, 1 - first] {
@@ -84,14 +73,14 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode
             }
         }
     }
-    let rows = built.iter().zip(rates).map(|((subject, _), rates)| row(subject, rates)).collect();
-    // What is measured is built in release mode, whatever this command is.
-    let provenance = Provenance { build: "release".to_owned(), ..Provenance::collect(0) };
-    let results = Results { provenance, threads, seconds: how.seconds, rows };
+    let rows: Vec<Row> = measured.into_iter().map(|(subject, _, rates)| row(subject, rates)).collect();
     if let Some((_, mut file)) = json {
-        writeln!(file, "{}", serde_json::to_string_pretty(&results)?)?;
+        let (provenance, seconds) = (provenance(root), how.seconds);
+        let results =
+            json!({ "provenance": provenance, "threads": threads, "seconds": seconds, "rows": rows });
+        writeln!(file, "{results:#}")?;
     }
-    print!("{}", table(&results));
+    print!("{}", table(threads, how.seconds, &rows));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -99,14 +88,14 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode
 fn build(root: &Path, subject: &Subject, whose: &str) -> Result<PathBuf> {
     let Subject { name, package, version, .. } = subject;
     let dir = built::target(root).join("dependents").join(name).join("bench").join(whose);
-    let (sh, programs, with) = (shell(&dir)?, root.join(PROGRAMS), whose == "with");
+    let (sh, programs, with) = (shell(&dir)?, root.join("tests/dependents"), whose == "with");
     place::write_manifest(&sh, subject)?;
     sh.create_dir("src")?;
     sh.copy_file(programs.join(format!("{name}.rs")), "src/main.rs")?;
     sh.copy_file(programs.join("rounds.rs"), "src/rounds.rs")?;
     let patch = subject.patch(root);
-    let words: Vec<&str> = patch.iter().filter(|_| with).map(String::as_str).collect();
-    place::settle(&dir, &words)?;
+    let words: &[&str] = if with { &[&patch] } else { &[] };
+    place::settle(&dir, words)?;
     println!("--- building {package} {version} {whose} the drop-in");
     let cargo = cmd!(sh, "cargo build --quiet --release {words...}");
     cargo.env("CARGO_TARGET_DIR", dir.join("build")).run()?;
@@ -121,7 +110,8 @@ fn play(program: &Path, threads: usize, seconds: u64) -> Result<f64> {
     let mut command = Command::new(program);
     command.args([threads.to_string(), seconds.to_string()]).current_dir(program.parent().unwrap_or(program));
     let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_secs(seconds) + GRACE)?;
-    let rate = fs::read_to_string(&out)?.trim().parse().ok().filter(|_| ended == Ended::Exited(0));
+    let printed = fs::read_to_string(&out)?;
+    let rate = ended.filter(ExitStatus::success).and_then(|_| printed.trim().parse().ok());
     rate.with_context(|| format!("{}: {ended:?}; see {}", program.display(), err.display()))
 }
 
@@ -132,8 +122,7 @@ fn row(subject: &Subject, [without, with]: [Vec<f64>; 2]) -> Row {
     Row { name, version, median: median(&ratios), ratio, without, with }
 }
 
-fn table(results: &Results) -> String {
-    let Results { threads, seconds, rows, .. } = results;
+fn table(threads: usize, seconds: u64, rows: &[Row]) -> String {
     let mut text = format!(
         "\n{threads} threads ({OVERCOMMIT} a CPU), {seconds} s a run; steps a second, more is better\n\n\
          {:<20} {:>12} {:>12} {:>13}   geometric mean (95 % interval), rounds\n",
@@ -161,15 +150,9 @@ mod tests {
     fn rounds_are_compared_within_themselves() {
         let subject = &choose(&crate::workspace::root(), &["r2d2".to_owned()], false).expect("one")[0];
         let rates = [vec![1e6, 1e5, 1e6], vec![2e6, 2e5, 2e6]];
-        let results = Results {
-            provenance: Provenance::collect(0),
-            threads: 32,
-            seconds: 5,
-            rows: vec![row(subject, rates)],
-        };
-        let told = table(&results);
+        let told = table(32, 5, &[row(subject, rates)]);
         assert!(told.contains(" 2.00   2.00 (2.00–2.00), 3"), "{told}");
-        let single = Results { rows: vec![row(subject, [vec![1.0], vec![3.0]])], ..results };
-        assert!(table(&single).contains(" 3.00   not known, 1"), "one round knows nothing of its spread");
+        let single = table(32, 5, &[row(subject, [vec![1.0], vec![3.0]])]);
+        assert!(single.contains(" 3.00   not known, 1"), "one round knows nothing of its spread");
     }
 }

@@ -11,12 +11,12 @@ mod place;
 
 use crate::built;
 use crate::files::entries;
-use crate::process::{self, Ended};
-use anyhow::{Result, bail, ensure};
-use core::fmt::{Display, Write as _};
+use crate::process;
+use anyhow::{Error, Result, bail, ensure};
+use core::fmt::Write as _;
 use core::time::Duration;
-use lab_kit::names::unknown;
-use outcome::{Again, Outcome, Test, Verdict, count, lost, passes};
+use lab_kit::names::chosen;
+use outcome::{Again, OWN_TESTS, Outcome, Test, lost};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,6 @@ use std::process::{Command, ExitCode};
 
 const LIST: &str = "tests/dependents/subjects.toml";
 
-/// A published crate whose tests are run.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subject {
@@ -59,9 +58,8 @@ impl Subject {
         root.join(format!("crates/parking_lot-{}", self.drop_in)).display().to_string()
     }
 
-    /// What has cargo take the drop-in.
-    fn patch(&self, root: &Path) -> [String; 2] {
-        ["--config".to_owned(), format!("patch.crates-io.parking_lot.path={:?}", self.drop_in(root))]
+    fn patch(&self, root: &Path) -> String {
+        format!("--config=patch.crates-io.parking_lot.path={:?}", self.drop_in(root))
     }
 }
 
@@ -120,16 +118,11 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     Ok(if rows.iter().all(|row| row.lost.is_empty()) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Those named in `only`, or all that run by day, or at night.
 fn choose(root: &Path, only: &[String], night: bool) -> Result<Vec<Subject>> {
-    let mut subjects: Vec<Subject> = entries(root, LIST, "subject")?;
-    let names = || subjects.iter().map(|subject| subject.name.as_str());
-    if let Some(name) = only.iter().find(|name| !names().any(|known| known == *name)) {
-        bail!(unknown("dependent", name, names()));
-    }
-    subjects.retain(|subject| match only {
-        [] => night || !subject.night,
-        only => only.contains(&subject.name),
-    });
+    let all: Vec<Subject> = entries(root, LIST, "subject")?;
+    let mut subjects = chosen("dependent", all, only, |subject| &subject.name).map_err(Error::msg)?;
+    subjects.retain(|subject| !only.is_empty() || night || !subject.night);
     Ok(subjects)
 }
 
@@ -148,28 +141,22 @@ impl Bench<'_> {
         for copy in [&without, &with] {
             place::copy(&source, copy)?;
         }
-        let patch = subject.patch(self.root);
-        let patch: Vec<&str> = patch.iter().map(String::as_str).collect();
-        let (before, after);
-        if subject.is_parking_lot() {
-            before = self.test(&without, "log", &[])?;
-            after = self.own_tests(&with)?;
-        } else {
+        let (patch, is_parking_lot) = (subject.patch(self.root), subject.is_parking_lot());
+        let patch = [patch.as_str()];
+        if !is_parking_lot {
             place::settle(&without, &[])?;
-            before = self.test(&without, "log", &[])?;
             place::settle(&with, &patch)?;
-            after = self.test(&with, "log", &patch)?;
         }
+        let before = self.test(&without, "log", &[])?;
+        let after = if is_parking_lot { self.own_tests(&with)? } else { self.test(&with, "log", &patch)? };
         let lock = fs::read_to_string(with.join("Cargo.lock"))?;
         ensure!(place::is_patched(&lock, &subject.drop_in), "{}: the drop-in is not used", subject.name);
         let (mut lost, mut unsteady) = (lost(&before, &after, &subject.inside), Vec::new());
-        if !subject.is_parking_lot() {
-            for test in &lost {
-                let again = self.again(test, [(&without, &[]), (&with, &patch)])?;
-                unsteady.extend((!again.is_lost()).then_some(again));
-            }
-            lost.retain(|test| unsteady.iter().all(|again| again.test != *test));
+        for test in lost.iter().filter(|_| !is_parking_lot) {
+            let again = self.again(test, [(&without, &[]), (&with, &patch)])?;
+            unsteady.extend((!again.is_lost()).then_some(again));
         }
+        lost.retain(|test| unsteady.iter().all(|again| again.test != *test));
         Ok(Row { subject: subject.name.clone(), without: before, with: after, lost, unsteady })
     }
 
@@ -181,15 +168,11 @@ impl Bench<'_> {
         place::rename(with, &subject.drop_in(root), &stanchion, &features)?;
         let helpers = root.join(LIST).with_file_name(format!("helpers-{}.rs", subject.drop_in));
         let helpers = fs::read_to_string(helpers)?;
-        own_tests::write(&with.join("src"), &with.join("tests/own.rs"), &helpers, &subject.inside)?;
-        let programs = self.test(with, "log", &["--test", "*"])?.into_iter();
-        let mut all: Outcome = programs
-            .map(|((target, name), verdict)| {
-                let target = if target == "tests/own.rs" { "src/lib.rs".to_owned() } else { target };
-                ((target, name), verdict)
-            })
-            .collect();
-        all.extend(self.test(with, "doc.log", &["--doc"])?);
+        own_tests::write(&with.join("src"), &with.join(OWN_TESTS), &helpers, &subject.inside)?;
+        let mut all = self.test(with, "log", &["--test", "*"])?;
+        let Outcome { passed, failed } = self.test(with, "doc.log", &["--doc"])?;
+        all.passed.extend(passed);
+        all.failed += failed;
         Ok(all)
     }
 
@@ -200,7 +183,7 @@ impl Bench<'_> {
             again.runs += 1;
             for ((copy, patch), failed) in sides.iter().zip(&mut again.failed) {
                 let words = [patch, &["--", "--exact", &test.1][..]].concat();
-                *failed += u32::from(!passes(&self.test(copy, "again.log", &words)?, test));
+                *failed += u32::from(!self.test(copy, "again.log", &words)?.passed.contains(test));
             }
         }
         Ok(again)
@@ -211,37 +194,32 @@ impl Bench<'_> {
         let Subject { name, features, words: own, .. } = self.subject;
         let log = copy.with_extension(log);
         let mut cargo = Command::new("cargo");
-        cargo
-            .args(["test", "--no-fail-fast", "--features", features])
-            .args(own)
-            .args(words)
-            .current_dir(copy);
+        cargo.args(["test", "--no-fail-fast", "--features", features]).args(own).args(words);
         println!("--- {}: {cargo:?}", copy.strip_prefix(self.root).unwrap_or(copy).display());
-        cargo.env("CARGO_TARGET_DIR", self.dir.join("build"));
+        cargo.current_dir(copy).env("CARGO_TARGET_DIR", self.dir.join("build"));
         cargo.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "false")]);
         let (ended, _) = process::start(&mut cargo, &log, &log)?.wait(self.limit)?;
         let outcome = outcome::read(&fs::read_to_string(&log)?);
         let told = format!("see {}", log.display());
-        match ended {
-            Ended::Exited(_) if !outcome.is_empty() => Ok(outcome),
-            Ended::Exited(_) => bail!("{name}: no test ran; {told}"),
-            Ended::Interrupted => bail!("interrupted"),
-            Ended::TimedOut | Ended::Signalled(_) => bail!("{name}: the tests did not end in time; {told}"),
+        match ended.and_then(|status| status.code()) {
+            Some(_) if outcome.passed.len() + outcome.failed > 0 => Ok(outcome),
+            Some(_) => bail!("{name}: no test ran; {told}"),
+            None => bail!("{name}: the tests did not end in time; {told}"),
         }
     }
 }
 
 fn table(rows: &[Row]) -> String {
-    let line = |name: &str, cells: [&dyn Display; 5]| {
-        let [passed, failed, still, less, lost] = cells;
-        format!("{name:<18} {passed:>9} {failed:>9} {still:>9} {less:>9} {lost:>9}\n")
-    };
-    let mut text = format!("\n{:<18} {:>19} {:>19}\n", "", "parking_lot", "drop-in");
-    text += &line("", [&"passed", &"failed", &"passed", &"failed", &"lost"]);
+    let mut text = format!(
+        "\n{:<18} {:>19} {:>19}\n{:<18} {:>9} {:>9} {:>9} {:>9} {:>9}\n",
+        "", "parking_lot", "drop-in", "", "passed", "failed", "passed", "failed", "lost"
+    );
     for Row { subject, without, with, lost, .. } in rows {
-        let [[passed, failed], [still, less]] = [without, with]
-            .map(|outcome| [Verdict::Passed, Verdict::Failed].map(|kind| count(outcome, kind)));
-        text += &line(subject, [&passed, &failed, &still, &less, &lost.len()]);
+        let _ = write!(text, "{subject:<18}");
+        for count in [without.passed.len(), without.failed, with.passed.len(), with.failed, lost.len()] {
+            let _ = write!(text, " {count:>9}");
+        }
+        text.push('\n');
     }
     for Row { subject, lost, unsteady, .. } in rows {
         for (target, test) in lost {
@@ -279,7 +257,7 @@ mod tests {
     fn what_is_lost_is_told() {
         let outcome = outcome::read("     Running tests/a.rs (x)\ntest one ... ok\ntest two ... ok\n");
         let mut with = outcome.clone();
-        with.insert(("tests/a.rs".to_owned(), "two".to_owned()), Verdict::Failed);
+        with.passed.remove(&("tests/a.rs".to_owned(), "two".to_owned()));
         let lost = lost(&outcome, &with, &[]);
         let told =
             table(&[Row { subject: "a".to_owned(), without: outcome, with, lost, unsteady: Vec::new() }]);

@@ -1,5 +1,4 @@
-//! Where the tests of a published crate are run: copies of its source below the target directory, fetched by
-//! cargo.
+//! Where the tests of a published crate are run: copies of its source, fetched by cargo.
 use super::Subject;
 use crate::process::{shell, silently};
 use anyhow::{Context as _, Result};
@@ -7,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
-/// Writes the manifest of a package that depends on the crate.
 pub(super) fn write_manifest(sh: &Shell, subject: &Subject) -> Result<()> {
     let Subject { package, version, features, .. } = subject;
     let features: Vec<&str> = features.split(',').filter(|feature| !feature.is_empty()).collect();
@@ -37,11 +35,8 @@ pub(super) fn copy(source: &Path, to: &Path) -> Result<()> {
     sh.remove_path(to)?;
     silently(cmd!(sh, "cp -r {source} {to}"))?;
     edit(&to.join("Cargo.toml"), |manifest| {
-        if manifest.lines().any(|line| line.trim() == "[workspace]") {
-            manifest.to_owned()
-        } else {
-            format!("{manifest}\n[workspace]\n")
-        }
+        let has_one = manifest.lines().any(|line| line.trim() == "[workspace]");
+        format!("{manifest}{}", if has_one { "" } else { "\n[workspace]\n" })
     })
 }
 
@@ -73,17 +68,9 @@ fn edit(path: &Path, change: impl Fn(&str) -> String) -> Result<()> {
 /// Whether the parking_lot of this kind, such as `0.12`, that the lock file names is a directory here, and
 /// not the published one.
 pub(super) fn is_patched(lock: &str, kind: &str) -> bool {
-    let lock: toml::Table = lock.parse().unwrap_or_default();
-    let packages = lock.get("package").and_then(toml::Value::as_array).into_iter().flatten();
-    let text =
-        |package: &toml::Value, key: &str| package.get(key).and_then(toml::Value::as_str).map(str::to_owned);
-    let mut found = packages
-        .filter(|package| text(package, "name").as_deref() == Some("parking_lot"))
-        .filter(|package| {
-            text(package, "version").is_some_and(|found| found.starts_with(&format!("{kind}.")))
-        })
-        .peekable();
-    found.peek().is_some() && found.all(|package| package.get("source").is_none())
+    let of_kind = format!("\nname = \"parking_lot\"\nversion = \"{kind}.");
+    let mut found = lock.split("[[package]]").filter(|package| package.starts_with(&of_kind)).peekable();
+    found.peek().is_some() && found.all(|package| !package.contains("\nsource = "))
 }
 
 #[cfg(test)]

@@ -1,36 +1,37 @@
-//! `--advise`: what `stanchion advise` predicts from one recording of a program, beside what the program does
-//! then.
+//! `--advise`: what `stanchion advise` predicts from one recording of a program, beside what that does then.
 //!
 //! A program is recorded with one thread for each CPU. From that its throughput is predicted for more threads
-//! and for a container's limit, under each lock, relative to libc's locks at the load that was recorded. Then
-//! it is run there. The scalability law, which `stanchion advise` prints, has three measured loads of libc's
-//! locks to begin with.
+//! and for a container's limit, under each lock, relative to libc's locks at the load that was recorded. The
+//! scalability law, which `stanchion advise` prints, has three measured loads of libc's locks to begin with.
+use super::Request;
 use super::kit::Kit;
-use super::limit::Limit;
-use super::play::{Lock, Verdict, play};
-use super::table::Program;
-use super::{Request, get_ready};
+use super::measure::{Row, Run, interleaved};
+use super::play::{Lock, Verdict};
+use super::table::{Program, Words};
 use crate::built;
 use anyhow::{Context as _, Result, ensure};
-use core::fmt::Write;
+use core::fmt::Write as _;
+use lab_kit::export::json;
 use lab_kit::interrupt;
-use lab_kit::progress::Progress;
 use lab_kit::stats::median;
 use lab_kit::units::{percent, three_figures};
 use serde::Serialize;
 use serde_json::Value;
-use std::fs;
-use std::path::Path;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::{fs, process};
 
-/// Threads for each CPU, and the CPUs of a limit.
-const LOADS: [(usize, Option<f64>); 5] = [(1, None), (4, None), (8, None), (16, None), (4, Some(0.5))];
-/// The loads at which the law is fitted, in threads for each CPU.
-const FITTED: [usize; 3] = [1, 4, 16];
+/// Threads for each CPU. The first load is recorded.
+const LOADS: [usize; 4] = [1, 4, 8, 16];
+/// At which of them the law is fitted.
+const FITTED: [usize; 3] = [0, 1, 3];
+/// Threads for each CPU under a limit of so many CPUs, in a period that container runtimes use.
+const LIMITED: (usize, f64) = (4, 0.5);
+const PERIOD_US: f64 = 100_000.0;
 /// Advice is right if its lock is within so much of the best.
 const RIGHT: f64 = 0.95;
 
-/// One program, load and lock.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 struct Cell {
     program: String,
@@ -49,12 +50,12 @@ struct Cell {
 }
 
 impl Cell {
-    fn is_recorded(&self, cpus: usize) -> bool {
-        self.lock == "libc" && self.threads == cpus && self.limit.is_none()
-    }
-
     fn error(&self) -> f64 {
         (self.predicted / self.ratio - 1.0).abs()
+    }
+
+    fn error_of_law(&self) -> Option<f64> {
+        Some((self.law? / self.ratio - 1.0).abs())
     }
 }
 
@@ -71,86 +72,107 @@ pub(super) fn run(
     let out = request.out.clone().unwrap_or_else(|| built::target(root).join("programs/advised"));
     fs::create_dir_all(&out)?;
     let laboratory = built::laboratory(root)?;
-    let programs: Vec<&Program> = programs.iter().filter(|program| program.advised).collect();
-    let limit = Limit::new();
-    if let Err(why) = &limit {
-        println!("no limit of CPU time: {why}");
+    let mut loads = Vec::from(LOADS.map(|load| (load, None, locks.to_vec())));
+    let group = Limit::new();
+    match &group {
+        Ok(group) => {
+            let within = locks.iter().map(|lock| Lock { wrapper: group.wrapper(), ..lock.clone() });
+            loads.push((LIMITED.0, Some(LIMITED.1), within.collect()));
+        }
+        Err(why) => println!("no limit of CPU time: {why}"),
     }
-    let loads: Vec<_> = LOADS.into_iter().filter(|(_, limited)| limited.is_none() || limit.is_ok()).collect();
-    let each = loads.len() * locks.len() * request.runs as usize + 1;
-    let progress = Progress::new((programs.len() * each) as u64, false).ticking();
     let mut cells: Vec<Cell> = Vec::new();
-    'all: for program in &programs {
-        progress.now(format!("making ready {}", program.name));
-        get_ready(kit, program, locks)?;
+    for program in programs.iter().filter(|program| program.advised) {
+        kit.get_ready(program, locks)?;
         let trace = out.join(format!("{}.stn", program.name));
-        let recorder = recorder(&laboratory, &trace);
-        let stage = kit.stage(program, 1, &recorder)?;
-        let Some(played) = play(program, &recorder, &stage)? else { break };
-        progress.done(&format!("{:<26} recorded: {}", program.name, played.verdict));
+        let [command, file] = [&laboratory, &trace].map(|path| path.display().to_string());
+        let wrapper = [&command, "run", "--quiet", "--force", "--record", &file, "--"].map(str::to_owned);
+        let recorder = Lock { name: "recorded".to_owned(), wrapper: wrapper.to_vec(), ..Lock::default() };
+        let Some(played) = kit.stage(program, 1, &recorder)?.play()? else { break };
+        println!("{:<26} recorded: {}", program.name, played.verdict);
         if played.verdict != Verdict::Right {
             continue;
         }
-        let mut rates = vec![Vec::new(); loads.len() * locks.len()];
-        for _ in 0..request.runs {
-            for (at, (&(overcommit, limited), lock)) in
-                loads.iter().flat_map(|load| locks.iter().map(move |lock| (load, lock))).enumerate()
-            {
-                let mut lock = lock.clone();
-                if let (Some(cpus), Ok(limit)) = (limited, &limit) {
-                    lock.wrapper = limit.wrapper(cpus)?;
-                }
-                let stage = kit.stage(program, overcommit, &lock)?;
-                let Some(played) = play(program, &lock, &stage)? else { break 'all };
-                let told = played.rate.map_or_else(|| played.verdict.to_string(), three_figures);
-                progress.done(&format!("{:<26} {overcommit:>2}x {:<12} {told}", program.name, lock.name));
-                rates[at].extend(played.rate);
-            }
+        let rows: Vec<Row<'_>> = loads.iter().map(|(load, _, locks)| (program, *load, &locks[..])).collect();
+        let mut runs: Vec<(usize, Run)> = Vec::new();
+        interleaved(kit, &rows, request.runs, |row, run| {
+            runs.push((row, run));
+            Ok(())
+        })?;
+        if interrupt::requested() {
+            break;
         }
-        let measured: Vec<f64> = rates.iter().map(|rates| median(rates)).collect();
-        let libc = |overcommit: usize| {
-            let at = loads.iter().position(|load| *load == (overcommit, None)).unwrap_or(0);
-            (kit.cpus * overcommit, measured[at * locks.len()])
+        let measured = |row: usize, lock: &str| {
+            let runs = runs.iter().filter(|(at, run)| *at == row && run.lock == lock);
+            median(&runs.filter_map(|(_, run)| run.played.rate).collect::<Vec<_>>())
         };
-        let law = FITTED.map(libc).map(|(threads, rate)| format!("{threads}={rate}")).join(",");
-        let one = libc(1).1;
-        for (&load, here) in loads.iter().zip(measured.chunks(locks.len())) {
-            let answer = ask(&laboratory, &trace, &law, load, locks)?;
-            let predictions = answer["cells"].as_array().context("stanchion advise has no cells")?;
-            for (lock, &measured) in locks.iter().zip(here) {
-                let predicted = predictions.iter().find(|cell| cell["lock"] == *lock.name);
-                let rate = predicted.and_then(|cell| cell["rate"]["mean"].as_f64());
-                let threads = predicted.and_then(|cell| cell["workers"].as_f64());
-                let law = threads.and_then(|threads| law_at(&answer["law"], threads));
-                cells.push(Cell {
+        let fitted = FITTED.map(|row| format!("{}={}", kit.cpus * LOADS[row], measured(row, "libc")));
+        let law = fitted.join(",");
+        let one = measured(0, "libc");
+        let mut of_program = Vec::new();
+        for (row, &(overcommit, limit, _)) in loads.iter().enumerate() {
+            let answer = ask(&laboratory, &trace, &law, (overcommit, limit), locks)?;
+            for Lock { name: lock, .. } in locks {
+                let mut predicted = answer["cells"].as_array().into_iter().flatten();
+                let predicted = predicted.find(|cell| cell["lock"] == **lock).unwrap_or(&Value::Null);
+                let rate = predicted["rate"]["mean"].as_f64();
+                let law = predicted["workers"].as_f64().and_then(|threads| law_at(&answer["law"], threads));
+                let measured = measured(row, lock);
+                of_program.push(Cell {
                     program: program.name.clone(),
-                    threads: kit.cpus * load.0,
-                    limit: load.1,
-                    lock: lock.name.clone(),
+                    threads: kit.cpus * overcommit,
+                    limit,
+                    lock: lock.clone(),
                     measured,
                     ratio: measured / one,
                     predicted: rate.context("stanchion advise: its answer has not all locks")?,
                     law: law.map(|law| law / one),
-                    advised: answer["advice"]["take"] == *lock.name,
+                    advised: answer["advice"]["take"] == **lock,
                 });
             }
         }
-        normalise(&mut cells, &program.name, kit.cpus);
-        fs::write(out.join("advise.json"), serde_json::to_string_pretty(&cells)? + "\n")?;
-        fs::write(out.join("advise.md"), markdown(&cells, kit.cpus))?;
+        normalise(&mut of_program);
+        cells.extend(of_program);
+        fs::write(out.join("advise.json"), json(&cells))?;
+        fs::write(out.join("advise.md"), markdown(&cells))?;
     }
-    progress.finish();
-    print!("{}", markdown(&cells, kit.cpus));
+    print!("{}", markdown(&cells));
     println!("\nwritten to {}", out.display());
     Ok(if interrupt::requested() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
 
-/// What makes a program record its locks.
-fn recorder(laboratory: &Path, trace: &Path) -> Lock {
-    let words = [&laboratory.display().to_string(), "run", "--quiet", "--force", "--record"];
-    let mut wrapper: Vec<String> = words.into_iter().map(str::to_owned).collect();
-    wrapper.extend([trace.display().to_string(), "--".to_owned()]);
-    Lock { name: "recorded".to_owned(), wrapper, ..Lock::libc() }
+/// A control group as a container has it, for the commands under the lock; removed with this.
+struct Limit(PathBuf);
+
+impl Limit {
+    /// The error says why there is none.
+    fn new() -> Result<Self> {
+        let one = Path::new("/sys/fs/cgroup/cpu");
+        let quota = LIMITED.1 * PERIOD_US;
+        let (parent, file, text) = if one.join("cpu.cfs_quota_us").exists() {
+            (one, "cpu.cfs_quota_us", quota.to_string())
+        } else {
+            (Path::new("/sys/fs/cgroup"), "cpu.max", format!("{quota} {PERIOD_US}"))
+        };
+        let limit = Self(parent.join(format!("stanchion-programs-{}", process::id())));
+        fs::create_dir(&limit.0)?;
+        // Where this is no control group, there is no such file, and none must be made.
+        fs::OpenOptions::new().write(true).open(limit.0.join(file))?.write_all(text.as_bytes())?;
+        Ok(limit)
+    }
+
+    /// What a command is given to that enters it.
+    fn wrapper(&self) -> Words {
+        let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
+        ["sh", "-c", &enter, "sh"].map(str::to_owned).to_vec()
+    }
+}
+
+impl Drop for Limit {
+    fn drop(&mut self) {
+        // All commands have been waited for, so nobody is in it.
+        let _ = fs::remove_dir(&self.0);
+    }
 }
 
 /// What the law says of the program's own rate.
@@ -161,7 +183,6 @@ fn law_at(law: &Value, threads: f64) -> Option<f64> {
     Some(one * threads / (1.0 + serial * more + agree * threads * more))
 }
 
-/// Asks what `stanchion advise` predicts for a load.
 fn ask(
     laboratory: &Path,
     trace: &Path,
@@ -182,84 +203,56 @@ fn ask(
     Ok(read)
 }
 
-/// Makes the predictions of a program multiples of that for the load that was recorded.
-fn normalise(cells: &mut [Cell], program: &str, cpus: usize) {
-    let one = cells.iter().find(|cell| cell.program == program && cell.is_recorded(cpus));
-    let Some(one) = one.map(|cell| cell.predicted) else { return };
-    cells.iter_mut().filter(|cell| cell.program == program).for_each(|cell| cell.predicted /= one);
+/// Makes the predictions of a program multiples of that for the load that was recorded, which is the first.
+fn normalise(cells: &mut [Cell]) {
+    let one = cells[0].predicted;
+    for cell in cells {
+        cell.predicted /= one;
+    }
 }
 
-/// The table, and what it comes to.
-fn markdown(cells: &[Cell], cpus: usize) -> String {
+fn markdown(cells: &[Cell]) -> String {
     let mut out = String::from(
         "| program | threads | lock | measured /s | ratio | predicted | error | law's error |\n\
          |---|---|---|---|---|---|---|---|\n",
     );
     for cell in cells {
-        let threads = cell.limit.map_or_else(
-            || cell.threads.to_string(),
-            |limit| format!("{}, limit of {limit} CPUs", cell.threads),
-        );
-        let law = cell.law.map(|law| percent((law / cell.ratio - 1.0).abs())).unwrap_or_default();
+        let Cell { program, threads, lock, ratio, predicted, .. } = cell;
+        let limit = cell.limit.map(|limit| format!(", limit of {limit} CPUs")).unwrap_or_default();
+        let advised = if cell.advised { " (advised)" } else { "" };
+        let (measured, error) = (three_figures(cell.measured), percent(cell.error()));
+        let law = cell.error_of_law().map(percent).unwrap_or_default();
         let _ = writeln!(
             out,
-            "| {} | {threads} | {}{} | {} | {:.2} | {:.2} | {} | {law} |",
-            cell.program,
-            cell.lock,
-            if cell.advised { " (advised)" } else { "" },
-            three_figures(cell.measured),
-            cell.ratio,
-            cell.predicted,
-            percent(cell.error()),
+            "| {program} | {threads}{limit} | {lock}{advised} | {measured} | {ratio:.2} | {predicted:.2} | {error} | {law} |"
         );
     }
-    let judged = judge(cells, cpus);
+    let ((right, loads), error, (below_law, programs)) = judge(cells);
+    let error = percent(error);
     let _ = writeln!(
         out,
-        "\nThe advised lock is the best or within 5 % of it in {} of {} loads. The median error is {}. It is below the law's in {} of {} programs.",
-        judged.right,
-        judged.loads,
-        percent(judged.error),
-        judged.below_law,
-        judged.programs,
+        "\nThe advised lock is the best or within 5 % of it in {right} of {loads} loads. The median error is {error}. It is below the law's in {below_law} of {programs} programs."
     );
     out
 }
 
-#[derive(Debug, PartialEq)]
-struct Judged {
-    right: usize,
-    loads: usize,
-    error: f64,
-    below_law: usize,
-    programs: usize,
-}
-
-/// The load that was recorded, under libc's locks, is nobody's prediction.
-fn judge(cells: &[Cell], cpus: usize) -> Judged {
+/// Of how many loads the advice is right; the median error; in how many programs it is below the law's. The
+/// load that was recorded, under libc's locks, is nobody's prediction: it is the first of each program.
+fn judge(cells: &[Cell]) -> ((usize, usize), f64, (usize, usize)) {
     let load = |cell: &Cell| (cell.program.clone(), cell.threads, cell.limit.map(f64::to_bits));
     let loads: Vec<&[Cell]> = cells.chunk_by(|a, b| load(a) == load(b)).collect();
-    let best = |of: fn(&Cell) -> f64, cells: &[Cell]| cells.iter().map(of).fold(0.0, f64::max);
     let right = loads.iter().filter(|cells| {
-        let advised = cells.iter().find(|cell| cell.advised);
-        advised.is_some_and(|cell| cell.measured >= RIGHT * best(|cell| cell.measured, cells))
+        let best = cells.iter().map(|cell| cell.measured).fold(0.0, f64::max);
+        cells.iter().any(|cell| cell.advised && cell.measured >= RIGHT * best)
     });
-    let predicted = |cells: &[Cell]| -> Vec<f64> {
-        cells.iter().filter(|cell| !cell.is_recorded(cpus)).map(Cell::error).collect()
-    };
     let programs: Vec<&[Cell]> = cells.chunk_by(|a, b| a.program == b.program).collect();
-    let below = programs.iter().filter(|cells| {
-        let law = cells.iter().filter(|cell| !cell.is_recorded(cpus));
-        let law: Vec<f64> = law.filter_map(|cell| Some((cell.law? / cell.ratio - 1.0).abs())).collect();
-        median(&predicted(cells)) < median(&law)
+    let errors = |cells: &[Cell]| cells[1..].iter().map(Cell::error).collect::<Vec<_>>();
+    let below_law = programs.iter().filter(|cells| {
+        let of_law: Vec<f64> = cells[1..].iter().filter_map(Cell::error_of_law).collect();
+        median(&errors(cells)) < median(&of_law)
     });
-    Judged {
-        right: right.count(),
-        loads: loads.len(),
-        error: median(&predicted(cells)),
-        below_law: below.count(),
-        programs: programs.len(),
-    }
+    let error = median(&programs.iter().flat_map(|cells| errors(cells)).collect::<Vec<_>>());
+    ((right.count(), loads.len()), error, (below_law.count(), programs.len()))
 }
 
 #[cfg(test)]
@@ -284,7 +277,7 @@ mod tests {
     #[test]
     fn predictions_are_multiples_of_what_was_recorded() {
         let mut cells = [cell(2, "libc", 1.0, 50.0, true), cell(8, "libc", 1.0, 25.0, true)];
-        normalise(&mut cells, "p", 2);
+        normalise(&mut cells);
         assert!(cells[0].error() < 1e-9 && (cells[1].predicted - 0.5).abs() < 1e-9, "{cells:?}");
     }
 
@@ -296,9 +289,9 @@ mod tests {
             cell(8, "libc", 1.0, 1.2, true),
             cell(8, "x", 2.0, 1.0, false),
         ];
-        let judged = judge(&cells, 2);
-        assert_eq!((judged.right, judged.loads), (1, 2), "at 8 threads libc's was advised, and x is better");
-        assert!((judged.error - 0.2).abs() < 1e-9, "{judged:?}");
-        assert_eq!((judged.below_law, judged.programs), (1, 1), "the law is 50 % off");
+        let (right, error, below_law) = judge(&cells);
+        assert_eq!(right, (1, 2), "at 8 threads libc's was advised, and x is better");
+        assert!((error - 0.2).abs() < 1e-9, "{error}");
+        assert_eq!(below_law, (1, 1), "the law is 50 % off");
     }
 }

@@ -1,22 +1,21 @@
-//! What runs need: compiled drivers, databases to start from, a text to compress, a directory each; all of it
-//! made anew each time.
+//! What runs need, made anew each time: drivers, databases to start from, a text to compress, a directory.
 use super::play::{Lock, Stage, prepare};
 use super::table::{Amount, Program, Words, fill};
-use anyhow::Result;
+use anyhow::{Context as _, Result, ensure};
+use core::cell::Cell;
+use core::net::Ipv4Addr;
 use core::time::Duration;
 use std::collections::HashSet;
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::{env, process, thread};
+use std::{env, fs, io, process, thread};
 
 /// A lock that takes a time slice for each hand-over gets so much less to do.
 const LESS_FOR_SLOW: u64 = 100;
 /// ... and so many times as long.
-const LONGER_FOR_SLOW: u64 = 3;
-
-/// How many times as long as in a check a command may take that is measured.
-const LONGER_TO_MEASURE: u64 = 3;
+const LONGER_FOR_SLOW: u32 = 3;
+/// How long a command may take in a check, and when it is measured.
+const LIMITS: [Duration; 2] = [Duration::from_mins(1), Duration::from_mins(3)];
 
 /// The directory of one invocation; removed when it is over, but for what failed.
 pub(crate) struct Kit {
@@ -26,6 +25,7 @@ pub(crate) struct Kit {
     pub(crate) cpus: usize,
     /// Whether programs are measured, and not only checked.
     measured: bool,
+    /// Commands that were run to make something ready, and programs that take a lock.
     done: HashSet<Words>,
 }
 
@@ -38,8 +38,8 @@ impl Kit {
         Ok(Self { source: root.join("tests/programs"), scratch, work, cpus, measured, done: HashSet::new() })
     }
 
-    /// Makes what a program needs, unless that was done.
-    pub(crate) fn get_ready(&mut self, program: &Program) -> Result<()> {
+    /// Makes what a program needs, and sees that it takes the locks' libraries, unless that was done.
+    pub(crate) fn get_ready(&mut self, program: &Program, locks: &[Lock]) -> Result<()> {
         let values = self.values(program);
         let filled = |words: &Words| words.iter().map(|word| fill(word, &values)).collect::<Words>();
         fs::create_dir_all(self.work.join("shared").join(&program.name))?;
@@ -48,18 +48,19 @@ impl Kit {
                 prepare(&words, &self.work)?;
             }
         }
-        let mib = self.amount(program).corpus;
-        let corpus = self.corpus(mib);
-        if mib > 0 && !corpus.exists() {
-            write_text(&corpus, mib)?;
+        let corpus = self.corpus(program);
+        if !corpus.exists() {
+            fs::write(corpus, text(self.amount(program).corpus << 20))?;
+        }
+        for words in program.under_lock() {
+            let command = fill(&words[0], &values);
+            for lock in locks {
+                if self.done.insert(vec![command.clone(), lock.name.clone()]) {
+                    takes_library(&command, lock)?;
+                }
+            }
         }
         Ok(())
-    }
-
-    /// The programs that run under the lock.
-    pub(crate) fn under_lock(&self, program: &Program) -> Vec<String> {
-        let values = self.values(program);
-        program.under_lock().map(|words| fill(&words[0], &values)).collect()
     }
 
     /// Compiles one of the small interposers in tests/programs/preload.
@@ -72,23 +73,24 @@ impl Kit {
         Ok(library)
     }
 
-    /// An empty directory and the values of one run.
-    pub(crate) fn stage(&self, program: &Program, overcommit: usize, lock: &Lock) -> Result<Stage> {
+    /// One run with so many threads for each CPU, in an empty directory.
+    pub(crate) fn stage<'a>(&self, program: &'a Program, load: usize, lock: &'a Lock) -> Result<Stage<'a>> {
         let dir = self.work.join("run");
         let _ = fs::remove_dir_all(&dir);
         fs::create_dir(&dir)?;
-        let threads = self.cpus * overcommit;
+        let threads = self.cpus * load;
         let mut values = self.values(program);
-        values.extend(work(self.amount(program), overcommit, threads as u64, lock.slow));
+        values.extend(work(self.amount(program), load, threads as u64, lock.slow));
         values.push(("threads", threads.to_string()));
         values.push(("dir", dir.display().to_string()));
-        let limit = if self.measured { program.limit * LONGER_TO_MEASURE } else { program.limit };
-        let limit = if lock.slow && overcommit > 1 { limit * LONGER_FOR_SLOW } else { limit };
-        Ok(Stage { dir, values, limit: Duration::from_secs(limit) })
+        values.push(("port", free_port()?));
+        let limit = LIMITS[usize::from(self.measured)];
+        let limit = if lock.slow && load > 1 { limit * LONGER_FOR_SLOW } else { limit };
+        Ok(Stage { program, lock, dir, values, limit, peak_kib: Cell::default() })
     }
 
     /// Keeps what a failed run left behind; where.
-    pub(crate) fn keep(&self, stage: &Stage, name: &str) -> Result<PathBuf> {
+    pub(crate) fn keep(&self, stage: &Stage<'_>, name: &str) -> Result<PathBuf> {
         let kept = self.scratch.join("failed").join(name);
         let _ = fs::remove_dir_all(&kept);
         fs::create_dir_all(self.scratch.join("failed"))?;
@@ -98,14 +100,13 @@ impl Kit {
 
     fn values(&self, program: &Program) -> Vec<(&'static str, String)> {
         let path = |path: PathBuf| path.display().to_string();
-        let mib = self.amount(program).corpus;
         vec![
             ("cpus", self.cpus.to_string()),
             ("source", path(self.source.clone())),
             ("built", path(self.work.join("built"))),
             ("shared", path(self.work.join("shared").join(&program.name))),
-            ("corpus", path(self.corpus(mib))),
-            ("mib", mib.to_string()),
+            ("corpus", path(self.corpus(program))),
+            ("mib", self.amount(program).corpus.to_string()),
         ]
     }
 
@@ -113,8 +114,8 @@ impl Kit {
         if self.measured { program.measure } else { program.check }
     }
 
-    fn corpus(&self, mib: u64) -> PathBuf {
-        self.work.join(format!("corpus-{mib}"))
+    fn corpus(&self, program: &Program) -> PathBuf {
+        self.work.join(format!("corpus-{}", self.amount(program).corpus))
     }
 }
 
@@ -124,7 +125,6 @@ impl Drop for Kit {
     }
 }
 
-/// Values that tell how much to do.
 fn work(amount: Amount, overcommit: usize, threads: u64, slow: bool) -> Vec<(&'static str, String)> {
     let size = if overcommit > 1 { amount.over.unwrap_or(amount.size) } else { amount.size };
     let size = if slow && overcommit > 1 { (size / LESS_FOR_SLOW).max(1) } else { size };
@@ -136,22 +136,44 @@ fn work(amount: Amount, overcommit: usize, threads: u64, slow: bool) -> Vec<(&'s
     ]
 }
 
+pub(crate) fn free_port() -> io::Result<String> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port().to_string())
+}
+
 /// Where a program is that is named as one would in a shell, or a file by its absolute name.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = env::var_os("PATH").unwrap_or_default();
-    let here = |path: &PathBuf| if name.starts_with('/') { path.exists() } else { path.is_file() };
     // Joined with an absolute name, a directory does not count.
-    env::split_paths(&path).map(|dir| dir.join(name)).find(here)
+    env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
-/// What the program needs and is not on this machine.
-pub(crate) fn missing(program: &Program) -> Vec<&str> {
-    program.needs.iter().map(String::as_str).filter(|need| find(need).is_none()).collect()
+pub(crate) fn is_here(program: &Program) -> bool {
+    program.needs.iter().all(|need| find(need).is_some())
+}
+
+/// Sees that the dynamic linker loads the library into this program, and that the library takes the name of
+/// the lock without a word. A static program takes none, and its run would show libc's locks.
+fn takes_library(command: &str, lock: &Lock) -> Result<()> {
+    let Some(library) = &lock.library else { return Ok(()) };
+    let library = library.to_string_lossy();
+    let path = find(command).with_context(|| format!("{command} is not on the path"))?;
+    let output = lock.command("ldd").arg(path).output()?;
+    let (printed, said) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    // A complaint names the library too, and goes the same way.
+    let is_loaded = printed.lines().any(|line| line.contains(&*library) && !line.starts_with("ERROR"));
+    ensure!(
+        is_loaded && said.is_empty(),
+        "{command} is no dynamically linked program, or {library} does not do for `{}`: {}",
+        lock.name,
+        said.lines().next().unwrap_or_default()
+    );
+    Ok(())
 }
 
 /// A text that compresses about as well as prose: words of a made-up language, some of them often. The same
 /// each time.
-fn write_text(path: &Path, mib: u64) -> Result<()> {
+fn text(length: u64) -> Vec<u8> {
+    let length = length as usize;
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = move || {
         state ^= state << 13;
@@ -164,27 +186,24 @@ fn write_text(path: &Path, mib: u64) -> Result<()> {
         (0..length).map(|_| b'a' + (random() % 26) as u8).chain([b' ']).collect::<Vec<u8>>()
     };
     let words: Vec<Vec<u8>> = (0..4096).map(|_| word()).collect();
-    let mut out = BufWriter::new(File::create(path)?);
-    let (mut left, mut line) = ((mib << 20) as usize, 0);
-    while left > 0 {
+    let (mut text, mut line) = (Vec::new(), 0);
+    while text.len() < length {
         // The product of two even choices favours small numbers.
         let (a, b) = (random() % 4096, random() % 4096);
-        let word = &words[(a * b / 4096) as usize];
-        let piece = &word[..word.len().min(left)];
-        out.write_all(piece)?;
-        left -= piece.len();
-        line += piece.len();
-        if line > 80 && left > 0 {
-            out.write_all(b"\n")?;
-            (left, line) = (left - 1, 0);
+        text.extend(&words[(a * b / 4096) as usize]);
+        if text.len() - line > 80 {
+            text.push(b'\n');
+            line = text.len();
         }
     }
-    Ok(out.flush()?)
+    text.truncate(length);
+    text
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::process::Command;
 
     fn value(values: &[(&'static str, String)], name: &str) -> u64 {
         let found = values.iter().find(|(known, _)| *known == name);
@@ -204,13 +223,34 @@ mod tests {
 
     #[test]
     fn the_text_has_its_length_and_is_always_the_same() {
-        let path = env::temp_dir().join(format!("stanchion-corpus-{}", process::id()));
-        write_text(&path, 1).expect("it is written");
-        let first = fs::read(&path).expect("it is read");
-        write_text(&path, 1).expect("it is written again");
-        let second = fs::read(&path).expect("it is read again");
-        fs::remove_file(&path).expect("tidying up");
+        let (first, second) = (text(1 << 20), text(1 << 20));
         assert_eq!(first.len(), 1 << 20);
         assert!(first == second && first.is_ascii());
+    }
+
+    fn preloaded(name: &str, library: &str) -> Lock {
+        Lock { name: name.to_owned(), library: Some(library.into()), ..Lock::default() }
+    }
+
+    #[test]
+    fn a_library_that_is_not_there_is_no_lock() {
+        let missing = preloaded("stanchion", "/nowhere/libstanchion_preload.so");
+        let error = takes_library("grep", &missing).expect_err("it can not be loaded").to_string();
+        assert!(error.contains("/nowhere") && error.contains("stanchion"), "{error}");
+        assert!(error.contains("ERROR: ld.so"), "{error}");
+        assert!(takes_library("grep", &Lock::default()).is_ok());
+    }
+
+    #[test]
+    fn dynamic_programs_take_a_library_and_others_do_not() {
+        // libc itself is a library that can be preloaded.
+        let output = Command::new("ldd").arg("/bin/sh").output().expect("ldd is here");
+        let printed = String::from_utf8(output.stdout).expect("paths are text");
+        let libc = printed.split_whitespace().find(|word| word.starts_with('/') && word.contains("libc."));
+        let lock = preloaded("x", libc.expect("a shell takes libc"));
+        assert!(takes_library("grep", &lock).is_ok());
+        let error = takes_library("/proc/self/environ", &lock).expect_err("that is no program").to_string();
+        assert!(error.contains("no dynamically linked program"), "{error}");
+        assert!(takes_library("no-such-program-here", &lock).is_err());
     }
 }

@@ -1,13 +1,13 @@
-//! `--check` and `--measure`: interleaved runs of each program under each lock, at one thread a CPU and at
-//! many.
+//! `--check` and `--measure`: interleaved runs of each program under each lock, at two loads.
 use super::kit::Kit;
-use super::play::{Lock, Played, Verdict, play};
+use super::play::{Lock, Played, Verdict};
 use super::table::Program;
-use super::{Request, get_ready, levels, report};
+use super::{Request, report};
 use crate::built;
 use crate::files::put;
 use anyhow::{Result, ensure};
 use core::fmt::Write as _;
+use lab_kit::export::json;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
@@ -28,7 +28,6 @@ pub(crate) struct Run {
     pub(crate) played: Played,
 }
 
-/// Everything that is known about a measurement.
 #[derive(Serialize)]
 pub(crate) struct Results {
     pub(crate) provenance: Provenance,
@@ -40,10 +39,18 @@ pub(crate) struct Results {
     pub(crate) runs: Vec<Run>,
 }
 
+/// What is run: a program with so many threads for each CPU, under these locks.
+pub(super) type Row<'a> = (&'a Program, usize, &'a [Lock]);
+
+fn rows<'a>(programs: &'a [Program], locks: &'a [Lock]) -> Vec<Row<'a>> {
+    let of = |program: &'a Program| program.levels().map(|overcommit| (program, overcommit, locks));
+    programs.iter().flat_map(of).collect()
+}
+
 /// Runs everything once, and counts what is right.
 pub(super) fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> Result<ExitCode> {
     let (mut right, mut wrong) = (0, 0);
-    interleaved(kit, programs, locks, 1, |run| {
+    interleaved(kit, &rows(programs, locks), 1, |_, run| {
         *if run.played.verdict == Verdict::Right { &mut right } else { &mut wrong } += 1;
         Ok(())
     })?;
@@ -72,12 +79,16 @@ pub(super) fn run(
         complete: false,
         runs: Vec::new(),
     };
-    interleaved(kit, programs, locks, request.runs, |run| {
+    let write = |results: &Results| {
+        put(&out.join("programs.json"), json(results).as_bytes())?;
+        put(&out.join("programs.md"), report::markdown(results, programs).as_bytes())
+    };
+    interleaved(kit, &rows(programs, locks), request.runs, |_, run| {
         results.runs.push(run);
-        write(&out, &results, programs)
+        write(&results)
     })?;
     results.complete = !interrupt::requested();
-    write(&out, &results, programs)?;
+    write(&results)?;
     print!("{}", report::markdown(&results, programs));
     println!("\nwritten to {}", out.display());
     let right = results.runs.iter().all(|run| run.played.verdict == Verdict::Right);
@@ -85,29 +96,28 @@ pub(super) fn run(
 }
 
 /// Runs everything so many times, prints a line for each run, and keeps what one that was not right left.
-fn interleaved(
+/// Each run, and the number of its row, goes to `done`. Ctrl-C ends it.
+pub(super) fn interleaved(
     kit: &mut Kit,
-    programs: &[Program],
-    locks: &[Lock],
+    rows: &[Row<'_>],
     repetitions: u64,
-    mut done: impl FnMut(Run) -> Result<()>,
+    mut done: impl FnMut(usize, Run) -> Result<()>,
 ) -> Result<()> {
-    let all = programs.len() * 2 * locks.len() * repetitions as usize;
-    let progress = Progress::new(all as u64, false).ticking();
-    for program in programs {
+    let each: usize = rows.iter().map(|(_, _, locks)| locks.len()).sum();
+    let progress = Progress::new(each as u64 * repetitions, false).ticking();
+    for (program, _, locks) in rows {
         progress.now(format!("making ready {}", program.name));
-        get_ready(kit, program, locks)?;
+        kit.get_ready(program, locks)?;
     }
     for repetition in 0..repetitions {
-        for (program, overcommit) in programs.iter().flat_map(|program| levels(program).map(|o| (program, o)))
-        {
+        for (row, &(program, overcommit, locks)) in rows.iter().enumerate() {
             // Each lock comes first in turn: whatever drifts, drifts for all.
             let first = repetition as usize % locks.len();
             for lock in locks[first..].iter().chain(&locks[..first]) {
                 let (name, lock_name) = (&program.name, &lock.name);
                 progress.now(format!("run {}: {name} {overcommit}x {lock_name}", repetition + 1));
                 let stage = kit.stage(program, overcommit, lock)?;
-                let Some(played) = play(program, lock, &stage)? else {
+                let Some(played) = stage.play()? else {
                     progress.finish();
                     println!("interrupted");
                     return Ok(());
@@ -124,15 +134,10 @@ fn interleaved(
                 }
                 progress.done(&line);
                 let (program, lock) = (name.clone(), lock_name.clone());
-                done(Run { program, overcommit, lock, repetition, played })?;
+                done(row, Run { program, overcommit, lock, repetition, played })?;
             }
         }
     }
     progress.finish();
     Ok(())
-}
-
-fn write(out: &Path, results: &Results, programs: &[Program]) -> Result<()> {
-    put(&out.join("programs.json"), (serde_json::to_string_pretty(results)? + "\n").as_bytes())?;
-    put(&out.join("programs.md"), report::markdown(results, programs).as_bytes())
 }

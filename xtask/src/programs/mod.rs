@@ -1,37 +1,28 @@
 //! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked
 //! or their speed compared.
 //!
-//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need, [`mod@play`]
-//! runs one and judges what it printed, [`process`] is one command with a limit, [`probe`] sees that a
-//! library is there at all. `--self-test` is in [`selftest`], `--check` and `--measure` in [`measure`] and
-//! the tables in [`report`], `--advise` in [`advise`], with [`limit`].
+//! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need and sees that
+//! they take the library, [`mod@play`] runs one and judges what it printed. `--self-test` is in [`selftest`],
+//! `--check` and `--measure` in [`measure`] and the tables in [`report`], `--advise` in [`advise`].
 mod advise;
 mod kit;
-mod limit;
 mod measure;
 mod play;
-mod probe;
 mod report;
 mod selftest;
 mod table;
 
 use crate::{built, process};
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Error, Result};
 use kit::Kit;
-use lab_kit::names::unknown;
+use lab_kit::names::chosen;
 use play::Lock;
 use stanchion_family::catalogue::{MUTEXES, Waits};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use table::{Program, Words};
-
-/// Whether the waiters of the lock called `name` never sleep: with more threads than CPUs a hand-over may
-/// take a time slice.
-fn spins(name: &str) -> bool {
-    MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep)
-}
+use table::Program;
 
 #[derive(clap::Args)]
 pub(crate) struct Request {
@@ -85,7 +76,8 @@ struct Mode {
 }
 
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
-    let programs = select(table::read(root)?, &request.only)?;
+    let programs = chosen("program", table::read(root)?, &request.only, |program| &program.name);
+    let programs = programs.map_err(Error::msg)?;
     if request.mode.list {
         for Program { name, about, verified, hot, .. } in &programs {
             let hot = if *hot { "(hot) " } else { "" };
@@ -93,12 +85,11 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
+    let (here, absent): (Vec<_>, Vec<_>) = programs.into_iter().partition(kit::is_here);
     if request.mode.missing {
-        println!("{}", packages(programs.iter().filter(|program| !kit::missing(program).is_empty())));
+        println!("{}", packages(&absent));
         return Ok(ExitCode::SUCCESS);
     }
-    let (here, absent): (Vec<_>, Vec<_>) =
-        programs.into_iter().partition(|program| kit::missing(program).is_empty());
     for program in &absent {
         println!("{:<26} not here: package {}", program.name, packages([program]));
     }
@@ -108,9 +99,6 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         selftest::run(&mut kit, &here, request.only.is_empty())?
     } else {
         let locks = locks(root, request)?;
-        for lock in &locks {
-            probe::lock(lock)?;
-        }
         if request.mode.measure {
             measure::run(root, &mut kit, &here, &absent, &locks, request)?
         } else if request.mode.advise {
@@ -127,70 +115,33 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
 }
 
 fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
-    let names: BTreeSet<&str> = programs.into_iter().flat_map(Program::packages).collect();
+    let names = programs.into_iter().flat_map(|program| program.package.split_whitespace());
+    let names: BTreeSet<&str> = names.collect();
     Vec::from_iter(names).join(" ")
-}
-
-fn select(programs: Vec<Program>, only: &[String]) -> Result<Vec<Program>> {
-    let names = || programs.iter().map(|program| program.name.as_str());
-    if let Some(name) = only.iter().find(|name| !names().any(|known| known == *name)) {
-        bail!(unknown("program", name, names()));
-    }
-    Ok(programs.into_iter().filter(|program| only.is_empty() || only.contains(&program.name)).collect())
 }
 
 /// The locks that were named; builds the interposer if one of them takes it and none was named.
 fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
-    let mut interposer = PathBuf::new();
+    let mut interposer = None;
     if request.locks.iter().any(|name| name != "libc") {
-        interposer = match &request.preload {
+        let path = match &request.preload {
             Some(path) => path.clone(),
             None => built::interposer(root, None)?,
         };
-        interposer = fs::canonicalize(&interposer).with_context(|| interposer.display().to_string())?;
+        interposer = Some(fs::canonicalize(&path).with_context(|| path.display().to_string())?);
     }
-    let lock = |name: &String| match name.as_str() {
-        "libc" => Lock::libc(),
-        name => preloaded(name, &interposer, spins(name)),
+    let lock = |name: &String| Lock {
+        name: name.clone(),
+        library: interposer.clone().filter(|_| name != "libc"),
+        slow: MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep),
+        ..Lock::default()
     };
     Ok(request.locks.iter().map(lock).collect())
-}
-
-/// A lock of an interposing library.
-fn preloaded(name: &str, library: &Path, slow: bool) -> Lock {
-    let env = [("LD_PRELOAD", library.display().to_string()), ("STANCHION", format!("lock={name}"))];
-    Lock {
-        name: name.to_owned(),
-        env: env.map(|(name, value)| (name.to_owned(), value)).to_vec(),
-        wrapper: Words::new(),
-        slow,
-    }
-}
-
-/// Makes what a program needs, and sees that it takes the library.
-fn get_ready(kit: &mut Kit, program: &Program, locks: &[Lock]) -> Result<()> {
-    kit.get_ready(program)?;
-    for command in kit.under_lock(program) {
-        locks.iter().try_for_each(|lock| probe::program(&command, lock))?;
-    }
-    Ok(())
-}
-
-/// Threads for each CPU.
-fn levels(program: &Program) -> [usize; 2] {
-    [1, program.overcommit]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_unknown_program_is_answered_with_near_ones() {
-        let programs = table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
-        let error = select(programs, &["pigs".to_owned()]).expect_err("there is none").to_string();
-        assert!(error.contains("unknown program 'pigs': nearest are pigz"), "{error}");
-    }
 
     #[test]
     fn packages_are_told_once() {

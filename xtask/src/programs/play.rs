@@ -1,6 +1,6 @@
 //! One run of one program under one lock: started, watched, and its output judged.
-use super::table::{Program, Rate, Step, Words, fill, pattern};
-use crate::process::{self, Ended};
+use super::table::{Program, Rate, Step, Words, fill};
+use crate::process;
 use anyhow::{Context as _, Result, bail, ensure};
 use core::cell::Cell;
 use core::error::Error;
@@ -8,25 +8,27 @@ use core::fmt;
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use lab_kit::interrupt;
+use regex::Regex;
 use rustix::process::Signal;
 use serde::Serialize;
 use std::fs;
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus};
 use std::time::Instant;
 
 /// How long a server may take to answer, and to stop.
 const SERVER_TIMEOUT: Duration = Duration::from_secs(20);
 /// What no program says of itself: the lock was not there, or not the one that was asked for.
-const NOT_PRELOADED: [&str; 2] = ["(?m)^ERROR: ld.so:", "(?m)^stanchion[a-z_-]*:"];
+const NOT_PRELOADED: &str = "(?m)^(ERROR: ld.so:|stanchion[a-z_-]*:).*$";
 
 /// A lock: what makes a program use it.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Lock {
     pub(crate) name: String,
     /// Nothing for libc's own.
-    pub(crate) env: Vec<(String, String)>,
+    pub(crate) library: Option<PathBuf>,
     /// A command that the commands under the lock are given to.
     pub(crate) wrapper: Words,
     /// With more threads than CPUs it takes a time slice for each hand-over, so it gets less to do.
@@ -34,9 +36,12 @@ pub(crate) struct Lock {
 }
 
 impl Lock {
-    /// libc's own.
-    pub(crate) fn libc() -> Self {
-        Self { name: "libc".to_owned(), env: Vec::new(), wrapper: Words::new(), slow: false }
+    pub(crate) fn command(&self, program: &str) -> Command {
+        let mut command = Command::new(program);
+        if let Some(library) = &self.library {
+            command.env("LD_PRELOAD", library).env("STANCHION", format!("lock={}", self.name));
+        }
+        command
     }
 }
 
@@ -45,7 +50,6 @@ impl Lock {
 #[serde(rename_all = "lowercase", tag = "verdict", content = "detail")]
 pub(crate) enum Verdict {
     Right,
-    /// The output is wrong.
     Wrong(String),
     /// It crashed or gave up.
     Died(String),
@@ -76,37 +80,16 @@ pub(crate) struct Played {
     pub(crate) peak_kib: u64,
 }
 
-/// Where a run happens.
-pub(crate) struct Stage {
-    /// Made for this run.
+/// A run that is to be.
+pub(crate) struct Stage<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) lock: &'a Lock,
     pub(crate) dir: PathBuf,
-    /// What the placeholders stand for, but for the port.
+    /// What the placeholders stand for.
     pub(crate) values: Vec<(&'static str, String)>,
     /// For each command.
     pub(crate) limit: Duration,
-}
-
-/// Plays a program; `None` when Ctrl-C ended it. An error is the harness's own.
-pub(crate) fn play(program: &Program, lock: &Lock, stage: &Stage) -> Result<Option<Played>> {
-    let mut values = stage.values.clone();
-    if program.server.is_some() {
-        let free = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-        values.push(("port", free.port().to_string()));
-    }
-    let play = Play { program, lock, stage, values, peak_kib: Cell::new(0) };
-    for words in &program.before {
-        prepare(&play.fill_all(words), &stage.dir)?;
-    }
-    let started = Instant::now();
-    let result = play.perform();
-    let (seconds, peak_kib) = (started.elapsed().as_secs_f64(), play.peak_kib.get());
-    let (verdict, rate) = match result.map_err(anyhow::Error::downcast) {
-        Ok(rate) => (Verdict::Right, rate),
-        Err(Ok(verdict)) => (verdict, None),
-        Err(Err(_)) if interrupt::requested() => return Ok(None),
-        Err(Err(error)) => return Err(error),
-    };
-    Ok(Some(Played { verdict, rate, seconds, peak_kib }))
+    pub(crate) peak_kib: Cell<u64>,
 }
 
 /// Runs a command that has to succeed.
@@ -116,19 +99,28 @@ pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
     command.args(&words[1..]).current_dir(dir);
     let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_mins(5))?;
     let failed = || format!("`{}` {}: {}", words.join(" "), tell(ended), last_line(&read(&err)));
-    ensure!(ended == Ended::Exited(0), failed());
+    ensure!(ended.is_some_and(|status| status.success()), failed());
     Ok(())
 }
 
-struct Play<'a> {
-    program: &'a Program,
-    lock: &'a Lock,
-    stage: &'a Stage,
-    values: Vec<(&'static str, String)>,
-    peak_kib: Cell<u64>,
-}
+impl Stage<'_> {
+    /// Plays the program; `None` when Ctrl-C ended it. An error is the harness's own.
+    pub(crate) fn play(&self) -> Result<Option<Played>> {
+        for words in &self.program.before {
+            prepare(&self.fill_all(words), &self.dir)?;
+        }
+        let started = Instant::now();
+        let result = self.perform();
+        let (seconds, peak_kib) = (started.elapsed().as_secs_f64(), self.peak_kib.get());
+        let (verdict, rate) = match result.map_err(anyhow::Error::downcast) {
+            Ok(rate) => (Verdict::Right, rate),
+            Err(Ok(verdict)) => (verdict, None),
+            Err(Err(_)) if interrupt::requested() => return Ok(None),
+            Err(Err(error)) => return Err(error),
+        };
+        Ok(Some(Played { verdict, rate, seconds, peak_kib }))
+    }
 
-impl Play<'_> {
     fn fill(&self, text: &str) -> String {
         fill(text, &self.values)
     }
@@ -140,21 +132,21 @@ impl Play<'_> {
     fn command(&self, words: &Words, under_lock: bool) -> Command {
         let wrapper = self.lock.wrapper.iter().filter(|_| under_lock).cloned();
         let words: Words = wrapper.chain(self.fill_all(words)).collect();
-        let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).current_dir(&self.stage.dir);
+        let mut command = if under_lock { self.lock.command(&words[0]) } else { Command::new(&words[0]) };
+        command.args(&words[1..]).current_dir(&self.dir);
         command.envs(self.program.env.iter().map(|(name, value)| (name, self.fill(value))));
-        command.envs(self.lock.env.iter().filter(|_| under_lock).cloned());
         command
     }
 
     /// The server if there is one, and the steps; what rate they reached.
     fn perform(&self) -> Result<Option<f64>> {
         let Some(server) = &self.program.server else { return self.steps() };
-        let [out, err] = ["server.out", "server.err"].map(|name| self.stage.dir.join(name));
+        let [out, err] = ["server.out", "server.err"].map(|name| self.dir.join(name));
         let mut running = process::start(&mut self.command(server, true), &out, &err)?;
         let says = || last_line(&format!("{}\n{}", read(&out), read(&err)));
         let until = Instant::now() + SERVER_TIMEOUT;
-        while !self.answers() {
+        let port: u16 = self.fill("{port}").parse()?;
+        while TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_err() {
             if running.has_ended_within(Duration::from_millis(10))? {
                 bail!(Verdict::Died(format!("the server ended at once: {}", says())));
             }
@@ -172,16 +164,12 @@ impl Play<'_> {
         let rate = result?;
         running.signal(Signal::TERM);
         match running.wait(SERVER_TIMEOUT)?.0 {
-            Ended::Interrupted => bail!("interrupted"),
-            Ended::TimedOut => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
-            Ended::Exited(0) | Ended::Signalled(15) => no_complaint(&read(&err)).map(|()| rate),
+            None => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
+            Some(status) if status.success() || status.signal() == Some(15) => {
+                no_complaint(&read(&err)).map(|()| rate)
+            }
             ended => bail!(Verdict::Died(format!("the server {} when told to stop", tell(ended)))),
         }
-    }
-
-    fn answers(&self) -> bool {
-        let port = self.fill("{port}").parse::<u16>();
-        port.is_ok_and(|port| TcpStream::connect((Ipv4Addr::LOCALHOST, port)).is_ok())
     }
 
     fn steps(&self) -> Result<Option<f64>> {
@@ -195,48 +183,50 @@ impl Play<'_> {
     fn step(&self, index: usize, step: &Step) -> Result<Option<f64>> {
         let (words, under_lock) = step.command();
         let who = self.fill(words[0].rsplit('/').next().unwrap_or_default());
-        let dir = &self.stage.dir;
-        let out = step.keep.as_ref().map_or_else(|| dir.join(format!("{index}.out")), |name| dir.join(name));
-        let err = dir.join(format!("{index}.err"));
+        let out = self.dir.join(step.keep.clone().unwrap_or_else(|| format!("{index}.out")));
+        let err = self.dir.join(format!("{index}.err"));
         let mut running = process::start(&mut self.command(words, under_lock), &out, &err)?;
-        let (ended, took) = running.wait(self.stage.limit)?;
+        let (ended, took) = running.wait(self.limit)?;
         if under_lock {
             self.peak_kib.set(self.peak_kib.get().max(running.peak_kib()));
         }
         let complaints = read(&err);
         let text = format!("{}\n{complaints}", if step.keep.is_some() { String::new() } else { read(&out) });
-        match ended {
-            Ended::Interrupted => bail!("interrupted"),
-            Ended::TimedOut => {
-                bail!(Verdict::Hung(format!("{who} did not end within {} s", self.stage.limit.as_secs())))
-            }
-            Ended::Exited(0) => {
+        let Some(status) = ended else {
+            bail!(Verdict::Hung(format!("{who} did not end within {} s", self.limit.as_secs())));
+        };
+        match status.code() {
+            Some(0) => {
                 no_complaint(&complaints)?;
                 self.look(step, &text).map_err(|what| Verdict::Wrong(format!("{who}: {what}")))?;
                 Ok(self.rate(step, &text, took).map_err(|what| Verdict::Wrong(what.to_string()))?)
             }
             // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
-            Ended::Exited(1) if complaints.contains("WRONG: ") || who == "cmp" => {
+            Some(1) if complaints.contains("WRONG: ") || who == "cmp" => {
                 bail!(Verdict::Wrong(last_line(&text).trim_start_matches("WRONG: ").to_owned()))
             }
-            ended => bail!(Verdict::Died(format!("{who} {}: {}", tell(ended), last_line(&text)))),
+            _ => bail!(Verdict::Died(format!("{who} {}: {}", tell(ended), last_line(&text)))),
         }
     }
 
-    /// What is wrong with the output of a step.
+    /// A pattern of the table; lines are matched only where it says so.
+    fn pattern(&self, text: &str) -> Result<Regex> {
+        Ok(Regex::new(&self.fill(text))?)
+    }
+
     fn look(&self, step: &Step, text: &str) -> Result<()> {
         for wanted in &step.expect {
-            let wanted = self.fill(wanted);
-            ensure!(pattern(&wanted)?.is_match(text), "no `{}` in its output", wanted.trim());
+            let found = self.pattern(wanted)?.is_match(text);
+            ensure!(found, "no `{}` in its output", self.fill(wanted).trim());
         }
         for unwanted in &step.forbid {
-            if let Some(found) = pattern(&self.fill(unwanted))?.find(text) {
+            if let Some(found) = self.pattern(unwanted)?.find(text) {
                 let line = text.lines().find(|line| line.contains(found.as_str())).unwrap_or(found.as_str());
                 bail!("it says `{}`", line.trim());
             }
         }
         for same in &step.same {
-            let found = pattern(&self.fill(same))?.captures(text);
+            let found = self.pattern(same)?.captures(text);
             let found = found.with_context(|| format!("no `{same}` in its output"))?;
             ensure!(found[1] == found[2], "it says `{}`", &found[0]);
         }
@@ -246,8 +236,8 @@ impl Play<'_> {
     fn rate(&self, step: &Step, text: &str, took: Duration) -> Result<Option<f64>> {
         let number = |text: &str| text.parse::<f64>().with_context(|| format!("`{text}` is no number"));
         let found = |find: &str| {
-            let found = pattern(&self.fill(find))?.captures(text).map(|found| found[1].to_owned());
-            number(&found.with_context(|| format!("no rate in its output: `{find}`"))?)
+            let found = self.pattern(find)?.captures(text);
+            number(&found.with_context(|| format!("no rate in its output: `{find}`"))?[1])
         };
         let rate = match &step.rate {
             None => return Ok(None),
@@ -262,24 +252,14 @@ impl Play<'_> {
 
 /// A run whose lock was not in effect shows nothing.
 fn no_complaint(stderr: &str) -> Result<()> {
-    for complaint in NOT_PRELOADED {
-        if let Some(found) = pattern(complaint)?.find(stderr) {
-            let line = stderr[found.start()..].lines().next().unwrap_or_default();
-            bail!(Verdict::Died(format!("the lock was not in effect: {line}")));
-        }
+    if let Some(complaint) = Regex::new(NOT_PRELOADED)?.find(stderr) {
+        bail!(Verdict::Died(format!("the lock was not in effect: {}", complaint.as_str())));
     }
     Ok(())
 }
 
-fn tell(ended: Ended) -> String {
-    match ended {
-        Ended::Exited(code) => format!("ended with status {code}"),
-        Ended::Signalled(6) => "aborted".to_owned(),
-        Ended::Signalled(11) => "crashed (SIGSEGV)".to_owned(),
-        Ended::Signalled(number) => format!("was killed by signal {number}"),
-        Ended::TimedOut => "did not end".to_owned(),
-        Ended::Interrupted => "was interrupted".to_owned(),
-    }
+fn tell(ended: Option<ExitStatus>) -> String {
+    ended.map_or_else(|| "did not end".to_owned(), |status| format!("ended with {status}"))
 }
 
 fn read(path: &Path) -> String {

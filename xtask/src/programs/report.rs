@@ -1,5 +1,4 @@
 //! The tables of a measurement: each lock's throughput relative to libc, beside its bar.
-use super::levels;
 use super::measure::{Results, Run};
 use super::play::Verdict;
 use super::table::Program;
@@ -17,15 +16,10 @@ const BAR_MANY: f64 = 0.97;
 const BAR_HOT: f64 = 1.0;
 const BAR_HOT_MEAN: f64 = 1.5;
 
-/// A lock's ratios to libc in one row.
-#[derive(Debug, PartialEq)]
-enum Cell {
-    /// No pair of runs yet, or a run of libc's own locks was not right.
-    Unknown(String),
-    Failed(String),
-    Beside(Beside),
-}
+/// How the verdict of a row begins of whose runs one was not right.
+const FAIL: &str = "**FAIL** ";
 
+/// A lock beside libc in one row.
 #[derive(Debug, PartialEq)]
 struct Beside {
     ratio: Ratio,
@@ -66,49 +60,47 @@ pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
 }
 
 fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) {
-    let _ = writeln!(out, "\n## {lock}\n");
     let _ = writeln!(
         out,
-        "| program | threads | libc /s | {lock} /s | ratio (95 % interval) | runs | memory | bar | best peer | |"
+        "\n## {lock}\n\n| program | threads | libc /s | {lock} /s | ratio (95 % interval) | runs | memory | bar | best peer | |\n\
+         |---|---|---|---|---|---|---|---|---|---|"
     );
-    let _ = writeln!(out, "|---|---|---|---|---|---|---|---|---|---|");
     let (mut met, mut missed, mut failed, mut hot) = (0, 0, 0, Vec::new());
-    let rows = programs.iter().flat_map(|program| levels(program).map(|overcommit| (program, overcommit)));
+    let rows = programs.iter().flat_map(|program| program.levels().map(|overcommit| (program, overcommit)));
     for (program, overcommit) in rows {
-        let bar = bar(program, overcommit);
         let is_hot = program.hot && overcommit > 1;
+        let bar = match overcommit {
+            1 => BAR_ONE,
+            _ if is_hot => BAR_HOT,
+            _ => BAR_MANY,
+        };
         let name = if is_hot { format!("**{}**", program.name) } else { program.name.clone() };
         let _ = write!(out, "| {name} | {} ({overcommit}x) |", results.cpus * overcommit);
         let peer = program.best_peer.filter(|_| is_hot).map_or_else(String::new, |peer| format!("{peer:.1}"));
-        let why = match cell(&results.runs, &program.name, overcommit, lock) {
-            Cell::Beside(beside) => {
-                let verdict = verdict(beside.ratio, bar);
-                *if beside.ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
-                let Beside { ratio, lock, libc, memory } = &beside;
-                let [libc, lock] = [libc, lock].map(|rates| three_figures(median(rates)));
-                let _ = writeln!(
-                    out,
-                    " {libc} | {lock} | {ratio} | {} | {memory:.2} | {bar:.2} | {peer} | {verdict} |",
-                    ratio.pairs
-                );
-                if is_hot {
-                    hot.push(beside);
-                }
+        let beside = match cell(&results.runs, &program.name, overcommit, lock) {
+            Ok(beside) => beside,
+            Err(why) => {
+                failed += usize::from(why.starts_with(FAIL));
+                let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | {} |", why.replace('|', "\\|"));
                 continue;
             }
-            Cell::Unknown(why) => why,
-            Cell::Failed(why) => {
-                failed += 1;
-                format!("**FAIL** {why}")
-            }
         };
-        let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | {} |", why.replace('|', "\\|"));
+        let Beside { ratio, lock, libc, memory } = &beside;
+        *if ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
+        let [libc, lock] = [libc, lock].map(|rates| three_figures(median(rates)));
+        let (pairs, verdict) = (ratio.pairs, verdict(*ratio, bar));
+        let _ = writeln!(
+            out,
+            " {libc} | {lock} | {ratio} | {pairs} | {memory:.2} | {bar:.2} | {peer} | {verdict} |"
+        );
+        if is_hot {
+            hot.push(beside);
+        }
     }
     let _ = writeln!(out, "\n{met} bars met, {missed} missed, {failed} rows failed.");
     let wanted = programs.iter().filter(|program| program.hot).count();
     let loads: Vec<(&[f64], &[f64])> = hot.iter().map(|row| (&row.lock[..], &row.libc[..])).collect();
-    if wanted > 0
-        && hot.len() == wanted
+    if hot.len() == wanted
         && let Some(mean) = Ratio::of(&loads)
     {
         let verdict = verdict(mean, BAR_HOT_MEAN);
@@ -121,28 +113,19 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
     }
 }
 
-fn bar(program: &Program, overcommit: usize) -> f64 {
-    match (overcommit, program.hot) {
-        (1, _) => BAR_ONE,
-        (_, true) => BAR_HOT,
-        (_, false) => BAR_MANY,
-    }
-}
-
-fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
+/// What the row has, or why it has nothing.
+fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Result<Beside, String> {
     let of = |lock: &str| {
         let lock = lock.to_owned();
         runs.iter()
             .filter(move |run| run.program == program && run.overcommit == overcommit && run.lock == lock)
     };
-    let failure = |lock: &str| {
-        of(lock).find(|run| run.played.verdict != Verdict::Right).map(|run| run.played.verdict.to_string())
-    };
+    let failure = |lock| of(lock).map(|run| &run.played.verdict).find(|verdict| **verdict != Verdict::Right);
     if let Some(why) = failure(lock) {
-        return Cell::Failed(why);
+        return Err(format!("{FAIL}{why}"));
     }
     if let Some(why) = failure("libc") {
-        return Cell::Unknown(format!("libc fails: {why}"));
+        return Err(format!("libc fails: {why}"));
     }
     let both: Vec<(&Run, &Run)> = of(lock)
         .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
@@ -151,10 +134,8 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Cell {
     let (lock, libc): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let memory: Vec<f64> =
         both.iter().map(|(libc, run)| run.played.peak_kib as f64 / libc.played.peak_kib as f64).collect();
-    match Ratio::of(&[(&lock, &libc)]) {
-        None => Cell::Unknown("not run".to_owned()),
-        Some(ratio) => Cell::Beside(Beside { ratio, lock, libc, memory: median(&memory) }),
-    }
+    let ratio = Ratio::of(&[(&lock, &libc)]).ok_or("not run")?;
+    Ok(Beside { ratio, lock, libc, memory: median(&memory) })
 }
 
 #[cfg(test)]
@@ -178,24 +159,21 @@ mod tests {
     fn ratios_are_of_the_same_repetition() {
         // The machine was twice as fast in the second repetition: the ratio does not see it.
         let runs = [run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 22.0), run("libc", 1, 20.0)];
-        let Cell::Beside(beside) = cell(&runs, "pigz", 8, "q") else { panic!("there are pairs") };
+        let beside = cell(&runs, "pigz", 8, "q").expect("there are pairs");
         let (low, high) = beside.ratio.interval.expect("two pairs");
         assert!((low - 1.1).abs() < 1e-9 && (high - 1.1).abs() < 1e-9);
-        assert_eq!(
-            (beside.ratio.pairs, cell(&runs, "pigz", 1, "q")),
-            (2, Cell::Unknown("not run".to_owned()))
-        );
+        assert_eq!((beside.ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Err("not run".to_owned())));
     }
 
     #[test]
     fn a_run_that_is_not_right_fails_its_row() {
         let mut runs = vec![run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 11.0), run("libc", 1, 10.0)];
         runs[2].played.verdict = Verdict::Hung("for ever".to_owned());
-        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::Failed("HANG: for ever".to_owned()));
+        assert_eq!(cell(&runs, "pigz", 8, "q"), Err("**FAIL** HANG: for ever".to_owned()));
         runs.swap(2, 3);
         runs[2].played.verdict = Verdict::Wrong("x".to_owned());
         runs[3].played.verdict = Verdict::Right;
-        assert_eq!(cell(&runs, "pigz", 8, "q"), Cell::Unknown("libc fails: WRONG: x".to_owned()));
+        assert_eq!(cell(&runs, "pigz", 8, "q"), Err("libc fails: WRONG: x".to_owned()));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! `--self-test`: programs under libraries that are broken on purpose. A check that does not notice them
 //! shows nothing.
 use super::kit::Kit;
-use super::play::{Lock, Played, Verdict, play};
-use super::preloaded;
+use super::play::{Lock, Stage, Verdict};
 use super::table::Program;
 use anyhow::Result;
 use core::time::Duration;
-use lab_kit::interrupt;
+use lab_kit::output::INTERRUPTED;
 use lab_kit::progress::Progress;
 use std::process::ExitCode;
 
@@ -18,68 +17,55 @@ const TRIES: usize = 5;
 const TIMEOUT_FACTOR: f64 = 4.0;
 const LEAST_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Runs each program under libc and under each library that it is to notice.
-///
 /// Of `all` programs one at least has to notice by its output, with nothing that crashed or hung.
 pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> Result<ExitCode> {
-    let libc = Lock::libc();
-    let progress =
-        Progress::new(programs.iter().map(|program| program.notices.len() as u64).sum(), false).ticking();
+    let libc = Lock { name: "libc".to_owned(), ..Lock::default() };
+    let tried: usize = programs.iter().map(|program| program.notices.len()).sum();
+    let progress = Progress::new(tried as u64, false).ticking();
     let (mut noticed, mut failed, mut by_output) = (0, 0, 0);
     for program in programs {
+        let (name, [_, overcommit]) = (&program.name, program.levels());
         if program.notices.is_empty() {
-            progress.say(&format!("{:<26} {:<14} not asked to notice anything", program.name, "-"));
+            progress.say(&format!("{name:<26} {:<14} not asked to notice anything", "-"));
             continue;
         }
-        kit.get_ready(program)?;
-        let Some(sound) = once(kit, program, &libc, None)? else { return Ok(interrupted()) };
+        kit.get_ready(program, &[])?;
+        let Some(sound) = kit.stage(program, overcommit, &libc)?.play()? else { return Ok(interrupted()) };
         if sound.verdict != Verdict::Right {
-            progress.say(&format!("{:<26} {:<14} FAILED as it is: {}", program.name, "libc", sound.verdict));
+            progress.say(&format!("{name:<26} {:<14} FAILED as it is: {}", "libc", sound.verdict));
             failed += 1;
             continue;
         }
+        let limit = Duration::from_secs_f64(sound.seconds * TIMEOUT_FACTOR).max(LEAST_TIMEOUT);
         for library in &program.notices {
-            progress.now(format!("{} under {library}", program.name));
-            let broken = preloaded(library, &kit.compile_preload(library)?, false);
-            let limit = Duration::from_secs_f64(sound.seconds * TIMEOUT_FACTOR).max(LEAST_TIMEOUT);
+            progress.now(format!("{name} under {library}"));
+            let preload = Some(kit.compile_preload(library)?);
+            let broken = Lock { name: library.clone(), library: preload, ..Lock::default() };
             let mut verdict = Verdict::Right;
             for _ in 0..TRIES {
-                let Some(played) = once(kit, program, &broken, Some(limit))? else {
-                    return Ok(interrupted());
-                };
-                verdict = played.verdict;
-                if verdict != Verdict::Right {
-                    break;
+                if verdict == Verdict::Right {
+                    let stage = Stage { limit, ..kit.stage(program, overcommit, &broken)? };
+                    let Some(played) = stage.play()? else { return Ok(interrupted()) };
+                    verdict = played.verdict;
                 }
             }
-            let told = match &verdict {
-                Verdict::Right => format!("NOT NOTICED in {TRIES} runs"),
-                seen => format!("noticed, {seen}"),
+            let told = if verdict == Verdict::Right {
+                failed += 1;
+                format!("NOT NOTICED in {TRIES} runs")
+            } else {
+                noticed += 1;
+                by_output += u32::from(matches!(verdict, Verdict::Wrong(_)));
+                format!("noticed, {verdict}")
             };
-            progress.done(&format!("{:<26} {library:<14} {told}", program.name));
-            match verdict {
-                Verdict::Right => failed += 1,
-                Verdict::Wrong(_) => (noticed, by_output) = (noticed + 1, by_output + 1),
-                _ => noticed += 1,
-            }
+            progress.done(&format!("{name:<26} {library:<14} {told}"));
         }
     }
     println!("self-test: {noticed} noticed ({by_output} by their output alone), {failed} failed");
-    Ok(if failed == 0 && noticed > 0 && (by_output > 0 || !all) {
-        ExitCode::SUCCESS
-    } else {
-        ExitCode::FAILURE
-    })
-}
-
-fn once(kit: &Kit, program: &Program, lock: &Lock, limit: Option<Duration>) -> Result<Option<Played>> {
-    let mut stage = kit.stage(program, program.overcommit, lock)?;
-    stage.limit = limit.unwrap_or(stage.limit);
-    play(program, lock, &stage)
+    let passes = failed == 0 && noticed > 0 && (by_output > 0 || !all);
+    Ok(if passes { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 fn interrupted() -> ExitCode {
-    debug_assert!(interrupt::requested(), "only Ctrl-C ends a run without a verdict");
     println!("self-test: interrupted");
-    ExitCode::from(130)
+    ExitCode::from(INTERRUPTED)
 }

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-/// Where the table is.
 pub(crate) const TABLE: &str = "tests/programs/programs.toml";
 
 /// A command and its arguments, with placeholders.
@@ -18,12 +17,11 @@ pub(crate) type Words = Vec<String>;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Program {
     pub(crate) name: String,
-    /// What it does, for reports.
     pub(crate) about: String,
     /// What of its output is checked, and what would go unnoticed.
     pub(crate) verified: String,
     /// Debian's packages that it takes, separated by spaces.
-    package: String,
+    pub(crate) package: String,
     /// Programs on the path, or files by their absolute name, that those packages bring.
     pub(crate) needs: Vec<String>,
     /// Lives on one lock, so that a better lock shows.
@@ -32,16 +30,12 @@ pub(crate) struct Program {
     /// Is predicted from a recording.
     #[serde(default)]
     pub(crate) advised: bool,
-    /// Threads for each CPU when there are too many.
-    #[serde(default = "eight")]
-    pub(crate) overcommit: usize,
+    /// Threads for each CPU when there are too many, if not 8.
+    overcommit: Option<usize>,
     /// What the best other interposer that survives this program reached, relative to libc.
     pub(crate) best_peer: Option<f64>,
     pub(crate) check: Amount,
     pub(crate) measure: Amount,
-    /// Seconds for each command of a run, in a check; measurements have three times as long.
-    #[serde(default = "sixty")]
-    pub(crate) limit: u64,
     /// The broken libraries that its checks must notice.
     pub(crate) notices: Vec<String>,
     #[serde(default)]
@@ -60,15 +54,6 @@ pub(crate) struct Program {
     pub(crate) steps: Vec<Step>,
 }
 
-fn eight() -> usize {
-    8
-}
-
-fn sixty() -> u64 {
-    60
-}
-
-/// How much a run does.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Amount {
@@ -81,8 +66,8 @@ pub(crate) struct Amount {
 }
 
 /// One command of a run, with what its output must be.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub(crate) struct Step {
     /// Under the lock ...
     run: Option<Words>,
@@ -91,13 +76,10 @@ pub(crate) struct Step {
     /// Its output goes into this file of the run's directory, and is not looked at.
     pub(crate) keep: Option<String>,
     /// Patterns that must be found in the output.
-    #[serde(default)]
     pub(crate) expect: Vec<String>,
     /// Patterns that must not.
-    #[serde(default)]
     pub(crate) forbid: Vec<String>,
     /// Patterns with two groups that must be found and be equal.
-    #[serde(default)]
     pub(crate) same: Vec<String>,
     pub(crate) rate: Option<Rate>,
 }
@@ -117,17 +99,15 @@ pub(crate) enum Rate {
 impl Step {
     /// The command, and whether it runs under the lock.
     pub(crate) fn command(&self) -> (&Words, bool) {
-        match (&self.run, &self.plain) {
-            (Some(words), _) => (words, true),
-            (None, Some(words)) => (words, false),
-            (None, None) => unreachable!("refused when it is read"),
-        }
+        let words = self.run.as_ref().or(self.plain.as_ref());
+        (words.expect("others are refused when they are read"), self.run.is_some())
     }
 }
 
 impl Program {
-    pub(crate) fn packages(&self) -> impl Iterator<Item = &str> {
-        self.package.split_whitespace()
+    /// Threads for each CPU.
+    pub(crate) fn levels(&self) -> [usize; 2] {
+        [1, self.overcommit.unwrap_or(8)]
     }
 
     /// The commands that run under the lock.
@@ -149,16 +129,15 @@ impl Program {
         for (text, groups) in self.steps.iter().flat_map(Self::patterns) {
             // Numbers stand where placeholders are, so that the braces are no repetition.
             let filled = fill(text, &PLACEHOLDERS.map(|name| (name, "1".to_owned())));
-            let found = pattern(&filled).with_context(|| format!("pattern `{text}`"))?;
+            let found = Regex::new(&filled).with_context(|| format!("pattern `{text}`"))?;
             ensure!(found.captures_len() > groups, "pattern `{text}` needs {groups} groups");
         }
         let one_command = |step: &Step| step.run.is_some() != step.plain.is_some();
         ensure!(self.steps.iter().all(one_command), "a step has either `run` or `plain`");
         ensure!(self.under_lock().next().is_some(), "nothing runs under the lock");
-        let looks = |step: &Step| !(step.expect.is_empty() && step.same.is_empty());
-        let compares = |step: &Step| step.plain.as_ref().is_some_and(|words| words[0] == "cmp");
-        let judged = self.steps.iter().any(|step| looks(step) || compares(step));
-        ensure!(judged, "no step looks at the output");
+        let looks =
+            |step: &Step| !step.expect.is_empty() || !step.same.is_empty() || step.command().0[0] == "cmp";
+        ensure!(self.steps.iter().any(looks), "no step looks at the output");
         if let Some(name) = self.notices.iter().find(|name| !BROKEN.contains(&name.as_str())) {
             bail!("no broken library `{name}`; there are {}", BROKEN.join(", "));
         }
@@ -166,11 +145,6 @@ impl Program {
         ensure!(rates == 1, "one step has the rate, no more and no less");
         Ok(())
     }
-}
-
-/// A pattern of the table; lines are matched only where it says so.
-pub(crate) fn pattern(text: &str) -> Result<Regex> {
-    Ok(Regex::new(text)?)
 }
 
 /// What may stand in braces.
@@ -236,8 +210,8 @@ mod tests {
     #[test]
     fn a_program_is_read() {
         let programs = parse(GOOD).expect("it is right");
-        assert_eq!(programs[0].packages().collect::<Vec<_>>(), ["b", "c"]);
-        assert_eq!((programs[0].overcommit, programs[0].limit, programs[0].hot), (8, 60, false));
+        assert_eq!(programs[0].package, "b c");
+        assert_eq!((programs[0].levels(), programs[0].hot), ([1, 8], false));
         assert!(matches!(programs[0].steps[0].rate, Some(Rate::Time { .. })));
     }
 

@@ -1,5 +1,5 @@
 //! What becomes of programs that are right, wrong, dead, hanging, or that have a server.
-use super::super::table::Program;
+use super::super::kit::free_port;
 use super::*;
 use std::env::temp_dir;
 use std::process::id;
@@ -19,11 +19,13 @@ fn played(name: &str, rest: &str) -> Played {
     let program: Program = toml::from_str(&format!("{HEAD}\n{rest}")).expect("a program");
     let dir = temp_dir().join(format!("stanchion-play-{name}-{}", id()));
     fs::create_dir_all(&dir).expect("a directory");
-    let values = vec![("size", "3".to_owned()), ("dir", dir.display().to_string())];
-    let stage = Stage { dir: dir.clone(), values, limit: Duration::from_secs(30) };
-    let lock =
-        Lock { name: "x".to_owned(), env: vec![("UNDER".to_owned(), "lock".to_owned())], ..Lock::libc() };
-    let played = play(&program, &lock, &stage).expect("the harness works").expect("nobody interrupts");
+    let port = free_port().expect("a port");
+    let values = vec![("size", "3".to_owned()), ("dir", dir.display().to_string()), ("port", port)];
+    let lock = Lock { wrapper: ["env", "UNDER=lock"].map(str::to_owned).to_vec(), ..Lock::default() };
+    let limit = Duration::from_secs(30);
+    let stage =
+        Stage { program: &program, lock: &lock, dir: dir.clone(), values, limit, peak_kib: Cell::default() };
+    let played = stage.play().expect("the harness works").expect("nobody interrupts");
     fs::remove_dir_all(&dir).expect("tidying up");
     played
 }
@@ -73,7 +75,9 @@ fn crashes_refusals_and_locks_that_were_not_there_are_deaths() {
         other => panic!("{other}"),
     };
     assert!(died("segv", "kill -SEGV $$").contains("SIGSEGV"));
-    assert!(died("status", "echo out of luck >&2; exit 3").contains("status 3: out of luck"));
+    assert!(
+        died("status", "echo out of luck >&2; exit 3").contains("ended with exit status: 3: out of luck")
+    );
     assert!(
         died("unloaded", "echo \"ERROR: ld.so: object 'x' cannot be preloaded\" >&2")
             .contains("not in effect")
@@ -110,7 +114,7 @@ fn servers_are_started_told_to_stop_and_watched() {
     assert_eq!(served("serves", SERVER, &client("x")), Verdict::Right);
     let died = served("dies", SERVER, &client("die"));
     assert!(
-        matches!(&died, Verdict::Died(what) if what.contains("the server ended with status 9")),
+        matches!(&died, Verdict::Died(what) if what.contains("the server ended with exit status: 9")),
         "{died}"
     );
     let at_once = served("at-once", "raise SystemExit(\"no port for me\")", &client("x"));
