@@ -1,17 +1,17 @@
 //! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
+use crate::spread::spread;
 use anyhow::{Context as _, bail};
 use core::time::Duration;
 use lab_kit::interrupt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::{Mutex, PoisonError};
-use std::thread;
 use std::time::Instant;
 use xshell::{Cmd, Shell};
 
@@ -45,26 +45,14 @@ pub(crate) fn succeeds(words: &[&str]) -> bool {
     Command::new(words[0]).args(&words[1..]).output().is_ok_and(|output| output.status.success())
 }
 
-/// Does something with each of the items, so many at a time. The first error ends it.
-pub(crate) fn at_once<I>(
+/// Does something with each of the items, so many at a time.
+pub(crate) fn at_once<I: Send>(
     workers: usize,
-    items: impl Iterator<Item = I> + Send,
+    items: impl Iterator<Item = I>,
     work: impl Fn(I) -> anyhow::Result<()> + Sync,
 ) -> anyhow::Result<()> {
-    let queue = Mutex::new(items);
-    let worker = || {
-        loop {
-            let next = queue.lock().unwrap_or_else(PoisonError::into_inner).next();
-            let Some(item) = next else { return Ok(()) };
-            work(item)?;
-        }
-    };
-    thread::scope(|scope| {
-        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
-        workers
-            .into_iter()
-            .try_for_each(|worker| worker.join().unwrap_or_else(|_| bail!("a worker panicked")))
-    })
+    spread(&vec![(); workers], items, |(), item| work(item).map_err(io::Error::other))?;
+    Ok(())
 }
 
 /// From now on Ctrl-C and a request to terminate end the current command and let the results be written.
@@ -75,19 +63,16 @@ pub(crate) fn catch_interrupts() -> io::Result<()> {
     setrlimit(Resource::Core, none).map_err(io::Error::from)
 }
 
-/// How a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ended {
     Exited(i32),
     Signalled(i32),
     TimedOut,
-    /// By Ctrl-C.
     Interrupted,
 }
 
 pub(crate) struct Running {
     child: Child,
-    group: Pid,
     exit: OwnedFd,
     started: Instant,
     peak_kib: u64,
@@ -104,9 +89,8 @@ pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyh
     let started = Instant::now();
     let child = command.spawn();
     let child = child.with_context(|| format!("{} can not be started", command.get_program().display()))?;
-    let group = Pid::from_child(&child);
-    let exit = pidfd_open(group, PidfdFlags::empty())?;
-    Ok(Running { child, group, exit, started, peak_kib: 0 })
+    let exit = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    Ok(Running { child, exit, started, peak_kib: 0 })
 }
 
 impl Running {
@@ -143,19 +127,15 @@ impl Running {
         self.peak_kib
     }
 
-    /// Whether it ends in so much time.
     pub(crate) fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
+        let time = Timespec::try_from(time).map_err(io::Error::other)?;
         let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
-        match poll(&mut exit, Some(&Timespec::try_from(time).map_err(io::Error::other)?)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        Ok(retry_on_intr(|| poll(&mut exit, Some(&time)))? > 0)
     }
 
     /// Sends a signal to the group; one that is gone already takes none.
     pub(crate) fn signal(&self, signal: Signal) {
-        let _ = kill_process_group(self.group, signal);
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
     }
 }
 
@@ -173,6 +153,7 @@ impl Drop for Running {
 mod tests {
     use super::*;
     use std::env::temp_dir;
+    use std::thread;
 
     fn run(script: &str, limit: Duration) -> (Ended, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
