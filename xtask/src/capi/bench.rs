@@ -7,8 +7,6 @@ use std::path::{Path, PathBuf};
 use std::process::Output;
 use xshell::{Shell, cmd};
 
-/// Where the sources of programs are.
-pub(super) const SOURCES: &str = "crates/capi";
 pub(super) const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
 
 pub(super) struct Bench<'a> {
@@ -48,7 +46,7 @@ impl<'a> Bench<'a> {
     /// Makes a program, or a plugin, of a source of `crates/capi`; `libraries` stand behind it.
     pub(super) fn compile(&self, options: &str, source: &str, to: &Path, libraries: &[String]) -> Result<()> {
         let [compiler, standard] = compiler_of(self.toolchain, source);
-        let path = Path::new(SOURCES).join(source);
+        let path = format!("crates/capi/{source}");
         let (options, ours) = (options.split_whitespace(), self.pkg_config("--cflags")?);
         let compile = cmd!(self.sh, "{compiler} -O2 -pthread {standard} {STRICT...} {options...} {ours...}");
         silently(compile.arg(path).arg("-o").arg(to).args(libraries)).map(drop)

@@ -81,10 +81,7 @@ pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
 /// Builds the library and installs it; what was installed.
 pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     let prefix = places.prefix.display();
-    ensure!(
-        places.prefix.is_absolute(),
-        "--prefix {prefix} is no absolute path; give one such as /usr/local"
-    );
+    ensure!(places.prefix.is_absolute(), "--prefix {prefix} is no absolute path, such as /usr/local");
     let sh = shell(root)?;
     let mut headers = vec![HEADER];
     headers.extend(places.family.then_some(FAMILY_HEADER));

@@ -1,5 +1,5 @@
 //! The programs in C and C++, the compilers for them, and the ways to link them.
-use super::bench::{Bench, SOURCES, STRICT, judge};
+use super::bench::{Bench, STRICT, judge};
 use super::install::Functions;
 use crate::process::{silently, succeeds};
 use anyhow::{Context as _, Result, ensure};
@@ -90,7 +90,7 @@ pub(super) fn build_and_run(bench: &mut Bench<'_>) -> Result<()> {
     for source in PROGRAMS {
         let mut expected = None;
         if source.starts_with("examples/") {
-            let text = bench.sh.read_file(Path::new(SOURCES).join(source).with_extension("out"));
+            let text = bench.sh.read_file(Path::new("crates/capi").join(source).with_extension("out"));
             expected = Some(text.context("write down what the program prints")?);
         }
         for (linking, libraries) in &linkings {
@@ -113,11 +113,7 @@ pub(super) fn build_and_run(bench: &mut Bench<'_>) -> Result<()> {
 
 /// What the test programs call that they do not have themselves.
 pub(super) fn called(bench: &Bench<'_>) -> Result<Functions> {
-    let mut called = Functions::new();
-    for source in tests() {
-        let program = place(bench, source, SHARED);
-        let listing = cmd!(bench.sh, "nm -u -P {program}").read()?;
-        called.extend(listing.lines().filter_map(|line| line.split(['@', ' ']).next()).map(str::to_owned));
-    }
-    Ok(called)
+    let programs = tests().map(|source| place(bench, source, SHARED));
+    let listing = cmd!(bench.sh, "nm -u -P {programs...}").read()?;
+    Ok(listing.lines().filter_map(|line| line.split(['@', ' ']).next()).map(str::to_owned).collect())
 }
