@@ -13,7 +13,6 @@ pub(crate) struct Workspace {
     /// Parsed Rust files, sorted by path.
     pub(crate) sources: Vec<Source>,
     pub(crate) refused: Vec<Finding>,
-    /// `(path, text)` of the manifest of each workspace member.
     pub(crate) manifests: Vec<(String, String)>,
 }
 
@@ -30,12 +29,11 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
         let output = Command::new("git").args(words).current_dir(root).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
-    let unknown = || "unknown".to_owned();
-    let tree = |changes: String| if changes.is_empty() { "clean" } else { "dirty" }.to_owned();
+    let tree = |changes: String| if changes.is_empty() { "clean" } else { "dirty" };
     Provenance {
         build: "release".to_owned(),
-        commit: git(&["rev-parse", "--short", "HEAD"]).unwrap_or_else(unknown),
-        tree: git(&["status", "--porcelain"]).map_or_else(unknown, tree),
+        commit: git(&["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "unknown".to_owned()),
+        tree: git(&["status", "--porcelain"]).map_or("unknown", tree).to_owned(),
         ..Provenance::collect(0)
     }
 }
@@ -96,24 +94,25 @@ pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
     Ok(found)
 }
 
-/// Writes a generated file, or says with `check` that it is not current. `command` is the one that writes it.
-pub(crate) fn generate(
-    root: &Path,
-    path: &str,
-    text: &str,
-    check: bool,
-    command: &str,
-) -> io::Result<ExitCode> {
-    if fs::read_to_string(root.join(path)).is_ok_and(|old| old == text) {
+/// Writes a generated file, or says with `check` where it is not current. It is written `by` this command.
+pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &str) -> io::Result<ExitCode> {
+    let old = fs::read_to_string(root.join(path)).unwrap_or_default();
+    if old == text {
         return Ok(ExitCode::SUCCESS);
     }
     if check {
-        println!("{path} is not current; run `cargo xtask {command}`");
+        let line = first_difference(&old, text);
+        println!("{path}:{line} is not current; run `cargo xtask {by}`");
         return Ok(ExitCode::FAILURE);
     }
     fs::write(root.join(path), text)?;
     println!("{path} is written");
     Ok(ExitCode::SUCCESS)
+}
+
+/// The number of the first line that differs.
+fn first_difference(old: &str, new: &str) -> usize {
+    old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count() + 1
 }
 
 #[cfg(test)]
@@ -131,6 +130,12 @@ mod tests {
         ];
         mark_test_files(&mut sources);
         assert_eq!(sources.map(|source| source.test_only), [false, true, true, false]);
+    }
+
+    #[test]
+    fn the_first_different_line_is_named() {
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), 2);
+        assert_eq!(first_difference("", "a\n"), 1);
     }
 
     #[test]
