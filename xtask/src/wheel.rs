@@ -46,7 +46,7 @@ fn environment(sh: &Shell, place: &Path) -> Result<PathBuf> {
 }
 
 fn install(sh: &Shell, python: &Path, what: &[&str]) -> Result<()> {
-    Ok(cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check {what...}").run()?)
+    Ok(cmd!(sh, "{python} -m pip install --quiet --no-compile --disable-pip-version-check {what...}").run()?)
 }
 
 /// The wheel, in `place/wheels`.
@@ -79,7 +79,7 @@ fn check(root: &Path, sh: &Shell, place: &Path, wheel: &Path, ray: bool) -> Resu
     built::interposer(root, None)?;
     let _command = sh.push_env("STANCHION_COMMAND", built::laboratory(root)?);
     // No cache among the sources: the command would be taken for changed, and built anew by the next job.
-    let _bytecode = sh.push_env("PYTHONDONTWRITEBYTECODE", "1");
+    let _bytecode = sh.push_env("PYTHONPYCACHEPREFIX", place.join("bytecode"));
     let config = "--cache-dir /dev/null --config-file pyproject.toml".split(' ');
     let types = cmd!(sh, "{python} -m mypy {config...} python/stanchion tests").run();
     let tests = cmd!(sh, "{python} -m pytest -q -p no:cacheprovider tests").run();
