@@ -24,8 +24,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Memory {
     pub heap_per_lock: usize,
-    /// For each thread that waits (or reads, where readers are counted by thread), however many locks there
-    /// are.
+    /// For each thread that waits (or reads, where those are counted by thread), however many locks.
     pub per_thread: usize,
     pub per_class: usize,
     pub per_thread_and_class: usize,
@@ -49,7 +48,6 @@ impl Memory {
 
 /// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
-    /// Whether it is a reader-writer lock.
     const RW: bool = false;
 
     fn new() -> Self;

@@ -14,7 +14,6 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-/// Why a cell has no outcome.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CellError {
     /// The worker ended without a result: what it said last, or how it ended.

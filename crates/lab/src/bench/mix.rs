@@ -23,12 +23,12 @@ pub(crate) struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// How many threads a cell has in the column of this count, which is one of threads or of readers.
+    /// How many threads a cell has in a column, which is one of threads or of readers; and the other way
+    /// round.
     pub(crate) fn threads(self, column: usize) -> usize {
         column + self.mix.map_or(0, Mix::writers)
     }
 
-    /// The column of a cell with so many threads.
     pub(crate) fn column(self, threads: usize) -> usize {
         threads.saturating_sub(self.mix.map_or(0, Mix::writers))
     }

@@ -34,7 +34,6 @@ pub(crate) const SORTS: [&str; 5] = ["throughput", "latency", "wait", "cpu", "fa
 const ALONE: Waits = |cell| cell.latency.as_ref().filter(|_| cell.mix.is_none());
 const READS: Waits = |cell| cell.reads.as_ref()?.latency.as_ref();
 const WRITES: Waits = |cell| cell.writes.as_ref()?.latency.as_ref();
-/// Which of them.
 const P999: fn(&Latency) -> u64 = |waits| waits.p999_ns;
 const WORST: fn(&Latency) -> u64 = |waits| waits.worst_ns;
 

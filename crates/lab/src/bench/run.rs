@@ -21,7 +21,6 @@ use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
 
-/// Makes tables of cells.
 type Tables<'a> = &'a dyn Fn(&[Sample]) -> String;
 
 /// How long the machine is watched before the start.

@@ -79,7 +79,6 @@ impl<'a> Rows<'a> {
         })
     }
 
-    /// Those that collapsed, in one sentence.
     pub(crate) fn collapsed_line(&self) -> Option<String> {
         let say = |cell: &&Cell| {
             let column = self.load.column(cell.threads);

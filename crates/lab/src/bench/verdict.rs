@@ -226,7 +226,6 @@ fn cheapest(report: &Report) -> Option<&LockInfo> {
     locks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
 }
 
-/// What must not pass silently.
 fn wrong(report: &Report) -> Vec<String> {
     let told = |cell: &Cell| {
         let word = match &cell.state {

@@ -2,10 +2,11 @@
 //!
 //! # Why a process per cell
 //!
-//! A lock under test may stall (thirty-two threads behind each other in a FIFO spin lock on two CPUs), corrupt
-//! memory or crash. In a process of its own it can be killed, and CPU time and context switches of the process
-//! are those of the cell, also when it stalls. Starting it costs about two milliseconds, outside of the window.
-//! Every round also gets fresh addresses, so that no lock profits from a lucky cache layout in all of them.
+//! A lock under test may stall (thirty-two threads behind each other in a FIFO spin lock on two CPUs),
+//! corrupt memory or crash. In a process of its own it can be killed, and CPU time and context switches of
+//! the process are those of the cell, also when it stalls. Starting it costs about two milliseconds, outside
+//! of the window. Every round also gets fresh addresses, so that no lock profits from a lucky cache layout in
+//! all of them.
 //!
 //! # The window
 //!
@@ -40,8 +41,7 @@ const WARMING: u32 = 0;
 const MEASURING: u32 = 1;
 /// Threads end after the acquisition under way.
 const STOPPED: u32 = 2;
-/// Enough for every thread to have run at least once at 16 threads a CPU; never more than a fifth of the
-/// cell.
+/// Enough for every thread to have run at least once at 16 threads a CPU; a fifth of the cell at most.
 const WARM_UP: Duration = Duration::from_millis(20);
 /// Room for any lock's slow path; the default of 8 MiB would be address space for thousands of threads.
 const STACK_BYTES: usize = 256 * 1024;

@@ -28,11 +28,8 @@ const DASHES: [&str; 4] = ["none", "6 3", "2 3", "9 3 2 3"];
 
 pub(super) fn write(report: &Report) -> String {
     let rw = !report.setting.mixes.is_empty();
-    let (command, title) = if rw {
-        ("bench rw", "Reader-writer locks on this machine")
-    } else {
-        ("bench", "Locks on this machine")
-    };
+    let command = if rw { "bench rw" } else { "bench" };
+    let title = if rw { "Reader-writer locks on this machine" } else { "Locks on this machine" };
     let grey = grey(report);
     let mut body = String::new();
     head(&mut body, title, report, &grey);
