@@ -64,7 +64,7 @@ pub(crate) fn run(
     let to_stop = || stop.load(Ordering::Relaxed);
     let (sender, lines) = sync_channel(LINES);
     let mut watch = Watch {
-        work,
+        work: Some(work),
         meter: Meter::new(running.pid()),
         transcript: Transcript::default(),
         booted: None,
@@ -101,8 +101,8 @@ pub(crate) fn run(
 
 /// A boot that is watched.
 struct Watch {
-    /// How long the work may take.
-    work: Duration,
+    /// How long the work may take; none once it is over.
+    work: Option<Duration>,
     meter: Meter,
     transcript: Transcript,
     /// When the first record came.
@@ -142,13 +142,15 @@ impl Watch {
         match record {
             Record::Boot(_) if self.booted.is_none() => {
                 self.booted = Some(now);
-                self.until = (now + self.work, Ending::Overdue);
+                self.until = self.work.map_or(self.until, |work| (now + work, Ending::Overdue));
             }
             // The first of those that come when the work is done.
             Record::Vcpu(_) | Record::Wake(_) | Record::Result(_) => self.meter.stop(),
             Record::End { .. } => {
                 self.meter.stop();
-                self.until = (self.until.0.min(now + GOODBYE), Ending::Overdue);
+                if self.work.take().is_some() {
+                    self.until = (now + GOODBYE, Ending::Overdue);
+                }
             }
             _ => {}
         }

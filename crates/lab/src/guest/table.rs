@@ -1,5 +1,5 @@
-//! The result for people: tables for a terminal of a hundred columns and for the page, and conformance tests as
-//! `cargo test` prints them.
+//! The result for people: tables for a terminal of a hundred columns and for the page, and conformance tests
+//! as `cargo test` prints them.
 use super::figures::{self, Figure, count, given, summary, vcpu_cpu_s};
 use super::record::{Test, TestOutcome, WIDTH, Work, shown};
 use super::report::{Report, Run};
