@@ -1,6 +1,6 @@
 //! What the commands of the laboratory have in common, so that each of them is only its own experiment: what
-//! is typed ([`names`], [`units`], [`usage`], [`seed`]), how far a run is ([`progress`], [`interrupt`]), what it
-//! says ([`stats`]), and what comes out ([`output`], [`export`], [`provenance`]).
+//! is typed ([`names`], [`units`], [`usage`], [`seed`]), how far a run is ([`progress`], [`interrupt`]), what
+//! it says ([`stats`]), and what comes out ([`output`], [`export`], [`provenance`]).
 #![deny(unsafe_code)]
 #![expect(missing_docs, reason = "fields and variants say what they are by their names")]
 

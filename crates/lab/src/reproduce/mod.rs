@@ -1,6 +1,7 @@
 //! `stanchion reproduce` and `stanchion fit`: published tables (`stanchion_cells::published`) against the
-//! simulator, cell by cell, in words ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A fit
-//! ([`fit`]) opens the columns to fit and no others. A blind cell is compared with what was registered of it.
+//! simulator, cell by cell, in words ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A
+//! fit ([`fit`]) opens the columns to fit and no others. A blind cell is compared with what was registered of
+//! it.
 mod args;
 mod export;
 mod fit;

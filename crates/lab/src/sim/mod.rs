@@ -1,7 +1,7 @@
 //! `stanchion sim`: the same locks on machines that one does not own. Arguments ([`args`]) are resolved
-//! ([`config`]) into cells. A pool of threads ([`stanchion_cells::pool`]) runs every cell once a seed; what comes
-//! back is put together ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]).
-//! One run alone can be looked at instead: [`trace`], [`timeline`].
+//! ([`config`]) into cells, which a pool of threads runs once a seed. What comes back is put together
+//! ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]). One run alone can be
+//! looked at instead: [`trace`], [`timeline`].
 mod args;
 mod config;
 mod export;

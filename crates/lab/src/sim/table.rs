@@ -130,7 +130,7 @@ pub(super) fn simulated(report: &Report) -> String {
     let [events, speed] = events.map(|events| three_figures(events / 1e6));
     let took = three_figures(report.effort.seconds);
     format!(
-        "simulated: {runs} of {time} after {warm_up}, {events} million memory events in {took} s, {speed} million a second"
+        "simulated: {runs} of {time} after {warm_up}, {events} million memory events in {took} s, {speed} million/s"
     )
 }
 

@@ -13,9 +13,8 @@ const DAMPINGS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 pub(super) type Found<T> = (Vec<f64>, T);
 
 /// The start, and where the cost is least, as far as `rounds` steps find it. The cost is squared errors in
-/// units of `scale` and squared distances from the priors in units of their widths. `evaluate` finds something
-/// at each of several points, of which `errors` are made; `None` where it cannot, which at the start of a round
-/// ends the search without a result.
+/// units of `scale` and squared distances from the priors in units of their widths. `evaluate` finds what
+/// `errors` are made of at several points; where it cannot at the start of a round, there is no result.
 pub(super) fn descend<T: Clone>(
     start: Vec<f64>,
     priors: &[(f64, f64)],

@@ -110,8 +110,7 @@ impl Part {
         self.table.rows.iter().filter_map(move |row| Some((row, to_fit(row)?)))
     }
 
-    /// What the runs of its rows came to, the next of `results`, each row with all seeds; `None` where one was
-    /// stopped or failed.
+    /// What the next of `results`, one for each row, came to; `None` where a run was stopped or failed.
     fn measured(&self, results: &mut Chunks<Result<Done, Miss>>) -> Option<Measured> {
         let results: Vec<_> = results.take(self.rows().count()).collect();
         let error = |((_, published), seeds): ((&Row, f64), &&[Result<Done, Miss>])| {
@@ -202,7 +201,7 @@ impl Problem {
         (file, workloads)
     }
 
-    /// What is found of each part, at each of the points. `None` where a run was stopped, or failed and said so.
+    /// What is found of each part, at each point. `None` where a run was stopped, or failed and said so.
     pub(super) fn measure(&self, points: &[Vec<f64>], progress: &Progress) -> Vec<Option<Vec<Measured>>> {
         let mut jobs = Vec::new();
         for point in points {
