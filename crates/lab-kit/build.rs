@@ -10,26 +10,23 @@ use std::process::Command;
 const BUILT_FROM: &[&str] = &["Cargo.lock", "Cargo.toml", "crates", "machines", "published", "workloads"];
 
 fn main() {
-    let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let compiler = output(Command::new(rustc).arg("--version"));
+    let compiler = std::env::var_os("RUSTC").and_then(|rustc| output(Command::new(rustc).arg("--version")));
     let profile = std::env::var("PROFILE").ok();
     // A debug build is for tests, and every commit would build all of it again.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let built_from = if profile.as_deref() == Some("release") { git(&root) } else { None };
     let (commit, tree) = built_from.unzip();
     println!("cargo::rerun-if-changed=build.rs");
-    for (name, value) in
-        [("RUSTC", compiler), ("BUILD", profile), ("COMMIT", commit), ("DIRTY", tree.flatten())]
-    {
+    let told = [("RUSTC", compiler), ("BUILD", profile), ("COMMIT", commit), ("DIRTY", tree.flatten())];
+    for (name, value) in told {
         println!("cargo::rustc-env=STANCHION_{name}={}", value.as_deref().unwrap_or("unknown"));
     }
 }
 
 /// The commit, and `clean` or `dirty`, of the checkout whose root is this workspace.
 ///
-/// It changes when `HEAD` or the branch that it names does, or what the command is built from. Cargo takes a
-/// path that does not exist for a reason to run this every time, so a branch that has no file of its own is
-/// awaited there and among the packed ones.
+/// It changes with `HEAD`, with each line of its log, and with what the command is built from. Cargo takes a
+/// path that does not exist for a reason to run this every time.
 fn git(root: &Path) -> Option<(String, Option<String>)> {
     let run = |args: &[&str]| output(Command::new("git").arg("-C").arg(root).args(args));
     // An unpacked archive inside somebody else's repository must not borrow that repository's commit.
@@ -37,16 +34,11 @@ fn git(root: &Path) -> Option<(String, Option<String>)> {
     if top != root.canonicalize().ok()? {
         return None;
     }
-    let place = |name: &str| run(&["rev-parse", "--git-path", name]).map(|path| root.join(path));
-    let branch = run(&["symbolic-ref", "--quiet", "HEAD"]);
-    let branch = branch.and_then(|branch| place(&branch)).filter(|path| path.exists());
-    let built_from = BUILT_FROM.iter().map(|name| root.join(name));
-    let branch =
-        branch.map_or_else(|| vec![place("packed-refs"), place("refs/heads")], |branch| vec![Some(branch)]);
-    for path in branch.into_iter().chain([place("HEAD")]).flatten().chain(built_from) {
-        if path.exists() {
-            println!("cargo::rerun-if-changed={}", path.display());
-        }
+    let place = |name| run(&["rev-parse", "--git-path", name]);
+    let in_git = [place("HEAD"), place("logs/HEAD")].into_iter().flatten();
+    let built_from = BUILT_FROM.iter().map(|&name| name.to_owned());
+    for path in in_git.chain(built_from).map(|path| root.join(path)).filter(|path| path.exists()) {
+        println!("cargo::rerun-if-changed={}", path.display());
     }
     let commit = run(&["rev-parse", "--verify", "HEAD"])?;
     let changes = run(&[&["status", "--porcelain", "--"], BUILT_FROM].concat());

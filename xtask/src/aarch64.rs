@@ -3,67 +3,62 @@
 //! An emulator on x86-64 orders memory as that does: what runs here says nothing of orderings, which the
 //! model checker vouches for.
 use crate::foreign::AARCH64;
-use crate::process::ourselves;
+use crate::process::shell;
 use anyhow::{Result, ensure};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, ExitCode};
+use std::process::ExitCode;
+use xshell::cmd;
 
-/// What is shipped, and what its tests need.
-const BUILT: &[&str] = &[
-    "stanchion-core",
-    "stanchion",
-    "stanchion-capi",
-    "stanchion-preload",
-    "stanchion-suite",
-    "stanchion-sim",
-    "stanchion-lab",
-];
 /// Tests of the library that mean nothing in an emulator of programs: it loses threads in a child, has no
 /// room for thousands of threads, and no restartable sequences, which say where a thread runs.
 const NOT_EMULATED: &[&str] = &["fork", "fork_chain", "fork_sleepers", "many", "plugin", "preempted"];
 /// What the tests take for a hang, in seconds: emulated code is ten times as slow.
 const LIMIT: &str = "600";
 
-/// Prints what is missing, one a line.
-pub(crate) fn missing() -> ExitCode {
+/// Runs all of it; or, with `looks`, only prints what is missing, one a line.
+pub(crate) fn run(root: &Path, looks: bool) -> Result<ExitCode> {
     let missing = AARCH64.missing();
-    for what in &missing {
-        println!("{what}");
+    if looks {
+        for what in &missing {
+            println!("{what}");
+        }
+        return Ok(if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
     }
-    if missing.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
-}
-
-pub(crate) fn run(root: &Path) -> Result<ExitCode> {
-    let missing = AARCH64.missing();
     ensure!(missing.is_empty(), "there is no {}", missing.join(", no "));
-    let tests = tests(&root.join("crates/stanchion/tests"))?.join(" --test ");
-    let mut steps: Vec<Command> = [
-        format!("build -p {}", BUILT.join(" -p ")),
-        // The simulator's own tests take the emulator hours.
-        "test -p stanchion-core".to_owned(),
-        // Three tests count CPU time, of which emulated code takes six times as much.
-        format!("test --no-fail-fast --lib -p stanchion --test {tests} -- --skip sleeps_while_a_writer_is_in --skip given_up_is_asleep"),
-    ]
-    .map(|words| {
-        let (first, rest) = words.split_once(' ').unwrap_or((&words, ""));
-        let mut cargo = Command::new("cargo");
-        cargo.args([first, "--target", AARCH64.triple]).args(rest.split(' ')).current_dir(root);
-        cargo.env("STANCHION_TEST_LIMIT", LIMIT).envs(AARCH64.for_cargo());
-        cargo
-    })
-    .into();
-    let mut posix = ourselves(root);
-    posix.args(["conform", "--target", AARCH64.triple, "--preload", "libc", "--preload", "ours"]);
+    let sh = shell(root)?;
+    sh.set_var("STANCHION_TEST_LIMIT", LIMIT);
+    for (variable, value) in AARCH64.for_cargo() {
+        sh.set_var(variable, value);
+    }
+    let triple = AARCH64.triple;
+    // What is shipped, and what its tests need.
+    let built = ["-core", "", "-capi", "-preload", "-suite", "-sim", "-lab"];
+    let built = built.map(|package| format!("-pstanchion{package}"));
+    let tests = tests(&root.join("crates/stanchion/tests"))?;
+    let tests = tests.iter().flat_map(|test| ["--test", test]);
+    // Three tests count CPU time, of which emulated code takes six times as much.
+    let left_out = "--skip sleeps_while_a_writer_is_in --skip given_up_is_asleep".split(' ');
     // The emulator has no robust mutexes, executes no program, and forks badly where there are threads: libc
     // fails there, too.
-    posix.args(["--timeout", "120", "--where-first-passes"]);
-    steps.push(posix);
-    let mut all = true;
-    for mut step in steps {
-        all &= step.status()?.success();
+    let posix = "--preload libc --preload ours --timeout 120 --where-first-passes".split(' ');
+    let mut passed = true;
+    for step in [
+        cmd!(sh, "cargo build --target {triple} {built...}"),
+        // The simulator's own tests take the emulator hours.
+        cmd!(sh, "cargo test --target {triple} -p stanchion-core"),
+        cmd!(
+            sh,
+            "cargo test --target {triple} --no-fail-fast --lib -p stanchion {tests...} -- {left_out...}"
+        ),
+        cmd!(sh, "/proc/self/exe --root {root} conform --target {triple} {posix...}"),
+    ] {
+        if let Err(error) = step.run() {
+            println!("aarch64: {error}");
+            passed = false;
+        }
     }
-    Ok(if all { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(if passed { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// The test programs of a crate that are to run in the emulator and need no features.

@@ -4,7 +4,7 @@
 //! What it leaves out, `cargo xtask ci` has: other locks, broken ones, the guest, sanitizers, and schedules
 //! and executions by the million.
 use crate::locks;
-use anyhow::{Result, bail};
+use anyhow::{Context as _, Result};
 use lab_kit::names::unknown;
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,16 +13,13 @@ use std::time::Instant;
 
 /// How many schedules are explored unless told otherwise.
 pub(crate) const SCHEDULES: u64 = 10_000;
-/// When the model checker gives up a program, in seconds.
 const MODEL_SECONDS: &str = "4";
 /// The tests in which each lock has a module of its own.
 const CONFORMANCE: [&str; 3] = ["stanchion-sim", "stanchion-model", "stanchion"];
 
 /// Runs the steps; the first that fails ends it.
 pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> Result<ExitCode> {
-    let Some(modules) = locks::modules_of(lock) else {
-        bail!(unknown("lock", lock, locks::names()));
-    };
+    let modules = locks::modules_of(lock).with_context(|| unknown("lock", lock, locks::names()))?;
     let started = Instant::now();
     let mut tests = 0;
     for (name, words) in steps(lock, &modules, schedules) {
@@ -52,14 +49,11 @@ pub(crate) fn run(root: &Path, lock: &str, schedules: u64) -> Result<ExitCode> {
 /// What each step is, and what cargo is told.
 fn steps(lock: &str, modules: &BTreeSet<String>, schedules: u64) -> Vec<(String, String)> {
     let own = lock.replace('-', "_");
-    let unit = |package: &str| {
-        let filters = modules.iter().map(|module| format!("{module}::")).collect::<Vec<_>>().join(" ");
-        let words = format!("test -p {package} --lib -- {filters}");
-        (format!("{package}, unit tests"), words)
-    };
+    let filters = modules.iter().map(|module| format!("{module}::")).collect::<Vec<_>>().join(" ");
+    let unit =
+        |package: &str| (format!("{package}, unit tests"), format!("test -p {package} --lib -- {filters}"));
     let conformance = |package: &str| {
-        let words = format!("test -p {package} --test *conformance -- {own}::");
-        (format!("{package}, conformance"), words)
+        (format!("{package}, conformance"), format!("test -p {package} --test *conformance -- {own}::"))
     };
     let tests = "--test conformance --test rw_conformance --example explore_one --bin stanchion-model";
     let built = format!("test --no-run {tests} -p {}", CONFORMANCE.join(" -p "));
@@ -74,10 +68,8 @@ fn steps(lock: &str, modules: &BTreeSet<String>, schedules: u64) -> Vec<(String,
 
 /// How many tests passed, by the lines of the test harness.
 fn passed(output: &str) -> u64 {
-    let counts = output
-        .lines()
-        .filter_map(|line| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<u64>().ok());
-    counts.sum()
+    let count = |line: &str| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<u64>().ok();
+    output.lines().filter_map(count).sum()
 }
 
 #[cfg(test)]

@@ -14,12 +14,12 @@ pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<P
     release(root, &["stanchion-preload", "--features", "family"], "libstanchion_preload.so", foreign)
 }
 
-/// Builds the `stanchion` command and says where it is.
+/// The same with the `stanchion` command.
 pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
     release(root, &["stanchion-lab"], "stanchion", None)
 }
 
-/// Builds the model checker's program and says where it is.
+/// The same with the model checker's program.
 pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
     release(root, &["stanchion-model"], "stanchion-model", None)
 }

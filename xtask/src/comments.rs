@@ -1,7 +1,7 @@
 //! The comments of a file, which its tokens do not have: they are what is left when these are blanked out.
-use proc_macro2::{TokenStream, TokenTree};
+use crate::tokens::Token;
+use std::collections::BTreeMap;
 
-/// What kind of comment a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// `// ...`
@@ -13,11 +13,8 @@ pub(crate) enum Kind {
 }
 
 /// The comment on one line of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Comment {
-    /// One-based line.
     pub(crate) line: usize,
-    /// Which form of comment it is.
     pub(crate) kind: Kind,
     /// Nothing but blanks stands before it on its line.
     pub(crate) alone: bool,
@@ -25,13 +22,15 @@ pub(crate) struct Comment {
     pub(crate) text: String,
 }
 
-/// All comments of the `source` of these tokens, in order.
-pub(crate) fn scan(source: &str, tokens: &TokenStream) -> Vec<Comment> {
+/// The comments of the `source` of these tokens, by line.
+pub(crate) fn scan(source: &str, tokens: &[Token]) -> BTreeMap<usize, Comment> {
     let mut blanked = source.as_bytes().to_vec();
-    blank(tokens, &mut blanked);
+    for token in tokens {
+        blanked[token.place.clone()].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
+    }
     let blanked = String::from_utf8_lossy(&blanked);
-    let mut found = Vec::new();
-    for (at, (left, whole)) in blanked.lines().zip(source.lines()).enumerate() {
+    let mut found = BTreeMap::new();
+    for (line, (left, whole)) in (1..).zip(blanked.lines().zip(source.lines())) {
         let comment = left.trim();
         let outer = comment.strip_prefix("///").filter(|text| !text.starts_with('/'));
         let (kind, text) = if let Some(text) = comment.strip_prefix("//!").or(outer) {
@@ -45,39 +44,19 @@ pub(crate) fn scan(source: &str, tokens: &TokenStream) -> Vec<Comment> {
         };
         let before = left.len() - left.trim_start().len();
         let alone = whole[..before].trim().is_empty();
-        found.push(Comment { line: at + 1, kind, alone, text: text.to_owned() });
+        found.insert(line, Comment { line, kind, alone, text: text.to_owned() });
     }
     found
-}
-
-/// Puts blanks in the place of all tokens but comments for the documentation, which are a `#` and a group as
-/// long as themselves.
-fn blank(tokens: &TokenStream, text: &mut [u8]) {
-    for token in tokens.clone() {
-        let place = token.span().byte_range();
-        let is_comment = text[place.clone()].starts_with(b"//") || text[place.clone()].starts_with(b"/*");
-        if is_comment {
-            continue;
-        }
-        let places = match &token {
-            TokenTree::Group(group) => {
-                blank(&group.stream(), text);
-                vec![group.span_open().byte_range(), group.span_close().byte_range()]
-            }
-            _ => vec![place],
-        };
-        for place in places {
-            text[place].iter_mut().filter(|byte| **byte != b'\n').for_each(|byte| *byte = b' ');
-        }
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokens;
 
     fn found(source: &str) -> Vec<Comment> {
-        scan(source, &source.parse().expect("tokens"))
+        let tokens = tokens::flat(source.parse().expect("tokens"), source);
+        scan(source, &tokens).into_values().collect()
     }
 
     fn texts(source: &str) -> Vec<(usize, Kind, bool, String)> {

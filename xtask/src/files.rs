@@ -5,10 +5,15 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::{fs, process};
 
+/// Reads a file of the workspace that is written in TOML.
+pub(crate) fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<T> {
+    let text = fs::read_to_string(root.join(file)).context(file.to_owned())?;
+    toml::from_str(&text).context(file.to_owned())
+}
+
 /// The entries of a table of the workspace, all of which are called `name` there.
 pub(crate) fn entries<T: DeserializeOwned>(root: &Path, file: &str, name: &str) -> Result<Vec<T>> {
-    let text = fs::read_to_string(root.join(file)).context(file.to_owned())?;
-    let mut all: BTreeMap<String, Vec<T>> = toml::from_str(&text).context(file.to_owned())?;
+    let mut all: BTreeMap<String, Vec<T>> = read(root, file)?;
     let entries = all.remove(name).unwrap_or_default();
     ensure!(all.is_empty() && !entries.is_empty(), "{file} must have [[{name}]] and nothing else");
     Ok(entries)

@@ -6,7 +6,6 @@ use core::fmt;
 pub(crate) struct Finding {
     /// Path relative to the workspace root, with forward slashes.
     pub(crate) path: String,
-    /// One-based line.
     pub(crate) line: usize,
     /// Stable kebab-case name of the rule.
     pub(crate) rule: &'static str,
@@ -15,7 +14,6 @@ pub(crate) struct Finding {
 }
 
 impl Finding {
-    /// A finding of `rule` at `path:line`.
     pub(crate) fn new(path: &str, line: usize, rule: &'static str, message: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line, rule, message: message.into() }
     }

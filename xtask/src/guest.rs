@@ -47,19 +47,12 @@ const KERNEL: &str = "-p stanchion-guest --bin stanchion-guest --features kernel
 
 /// What makes of the host's standard library, the only one that there need be, a program for a machine
 /// without an operating system.
-const LINKED: [&str; 7] = [
-    "relocation-model=static",
-    "relro-level=off",
-    "link-arg=-nostartfiles",
-    "link-arg=-nostdlib",
-    "link-arg=-static",
-    "link-arg=-no-pie",
-    "link-arg=-Wl,--build-id=none,--no-eh-frame-hdr",
-];
+const LINKED: &str = "relocation-model=static relro-level=off link-arg=-nostartfiles link-arg=-nostdlib \
+    link-arg=-static link-arg=-no-pie link-arg=-Wl,--build-id=none,--no-eh-frame-hdr";
 
 fn image(root: &Path, sh: &Shell) -> Result<PathBuf> {
     let kernel = KERNEL.split(' ');
-    let options = LINKED.iter().flat_map(|option| ["-C", option]);
+    let options = LINKED.split(' ').flat_map(|option| ["-C", option]);
     let script = root.join("crates/guest/kernel.ld");
     cmd!(sh, "cargo rustc {kernel...} --quiet -- {options...} -C link-arg=-Wl,-T,{script}").run()?;
     Ok(built::target(root).join("guest/stanchion-guest"))
@@ -115,20 +108,17 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
         return Ok(ExitCode::SUCCESS);
     }
     process::catch_interrupts()?;
-    let (log, complaints) = (image.with_extension("log"), image.with_extension("err"));
+    let log = image.with_extension("log");
     let mut failed = 0;
-    for check in entries::<Check>(root, CHECKS, "check")?
-        .iter()
-        .filter(|check| only.is_none_or(|word| check.name.contains(word)))
-    {
+    let checks = entries::<Check>(root, CHECKS, "check")?;
+    for check in checks.iter().filter(|check| only.is_none_or(|word| check.name.contains(word))) {
         let mut machine = Command::new(qemu);
         machine.args(MACHINE.split_whitespace()).args(["-smp", &check.vcpus.to_string()]);
         machine.args(check.more.split_whitespace());
         machine.arg("-kernel").arg(image).args(["-append", &check.line]);
-        let (ended, took) = process::start(&mut machine, &log, &complaints)?.wait(LIMIT)?;
+        let (ended, took) = process::start(&mut machine, &log, &log)?.wait(LIMIT)?;
         let status = ended.and_then(|status| status.code());
-        let printed = [fs::read(&log)?, fs::read(&complaints)?].concat();
-        let printed = String::from_utf8_lossy(&printed);
+        let printed = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
         let trouble = check.trouble(status, &printed);
         let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
         println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());

@@ -22,15 +22,16 @@ mod orderings;
 mod process;
 mod programs;
 mod release;
+mod sites;
 mod source;
 mod spread;
-mod statements;
 mod tidy;
 mod tokens;
 mod wheel;
 mod witness;
 mod workspace;
 
+use anyhow::Context as _;
 use clap::{Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -59,11 +60,7 @@ enum Task {
         wrap: bool,
     },
     /// Write docs/orderings.md from the ordering tags in the source
-    Orderings {
-        /// Write nothing; fail when the file is not current
-        #[arg(long)]
-        check: bool,
-    },
+    Orderings(Generated),
     /// Weaken each ordering of the core in turn, and record which check of the model notices
     Witness(witness::Request),
     /// Compare fast paths with lock events on and off in the emitted assembly
@@ -83,19 +80,11 @@ enum Task {
     /// its place
     Dependents(dependents::Request),
     /// Write the tables of locks into README.md and docs/locks.md from the catalogue
-    Locks {
-        /// Write nothing; fail when a page is not current
-        #[arg(long)]
-        check: bool,
-    },
+    Locks(Generated),
     /// Build the kernel of the guest world, to be run by `stanchion guest`
     Guest(guest::Request),
     /// Write crates/capi/include/stanchion.h and stanchion_family.h from the C interface
-    Header {
-        /// Write nothing; fail when the file is not current
-        #[arg(long)]
-        check: bool,
-    },
+    Header(Generated),
     /// Build the C library and install it: headers, libstanchion.so, libstanchion.a, stanchion.pc
     Install(capi::Places),
     /// Build Debian packages: stanchion, libstanchion0, libstanchion-dev, libstanchion-preload
@@ -132,6 +121,14 @@ enum Task {
     Ci(ci::Request),
 }
 
+/// A command that writes files.
+#[derive(clap::Args)]
+struct Generated {
+    /// Write nothing; fail when a file is not current
+    #[arg(long)]
+    check: bool,
+}
+
 fn main() -> ExitCode {
     run(Cli::parse()).unwrap_or_else(|error| {
         eprintln!("cargo xtask: {error:#}");
@@ -140,28 +137,29 @@ fn main() -> ExitCode {
 }
 
 fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    // Commands start in it and are given its path: it has to be absolute.
     let root = cli.root.unwrap_or_else(workspace::root);
+    let root = root.canonicalize().with_context(|| root.display().to_string())?;
     Ok(match cli.command {
         Task::Tidy { wrap: true } => tidy::wrap(&root)?,
         Task::Tidy { wrap: false } => tidy::run(&root)?,
-        Task::Orderings { check } => orderings::run(&root, check)?,
+        Task::Orderings(Generated { check }) => orderings::run(&root, check)?,
         Task::Witness(request) => witness::run(&root, &request)?,
         Task::Fastpath { show } => fastpath::run(&root, show)?,
         Task::Mutants(request) => mutants::run(&root, &request)?,
         Task::Conform(request) => conform::run(&root, &request)?,
         Task::Programs(request) => programs::run(&root, &request)?,
         Task::Dependents(request) => dependents::run(&root, &request)?,
-        Task::Locks { check } => locks::run(&root, check)?,
+        Task::Locks(Generated { check }) => locks::run(&root, check)?,
         Task::Guest(request) => guest::run(&root, &request)?,
-        Task::Header { check } => capi::header(&root, check)?,
+        Task::Header(Generated { check }) => capi::header(&root, check)?,
         Task::Install(places) => capi::install(&root, places)?,
         Task::Capi => capi::check(&root)?,
         Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules)?,
         Task::Deb { check } => deb::run(&root, check)?,
         Task::Wheel(request) => wheel::run(&root, &request)?,
         Task::Release { .. } => release::run(&root)?,
-        Task::Aarch64 { missing: true } => aarch64::missing(),
-        Task::Aarch64 { .. } => aarch64::run(&root)?,
+        Task::Aarch64 { missing } => aarch64::run(&root, missing)?,
         Task::Ci(request) => ci::run(&root, &request)?,
     })
 }

@@ -4,6 +4,7 @@ use core::time::Duration;
 use lab_kit::interrupt;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
 use std::fs::{self, File};
 use std::io;
@@ -53,7 +54,6 @@ pub(crate) fn catch_interrupts() -> io::Result<()> {
 
 pub(crate) struct Running {
     child: Child,
-    group: Pid,
     exit: OwnedFd,
     started: Instant,
     peak_kib: u64,
@@ -70,9 +70,8 @@ pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyh
     let started = Instant::now();
     let child = command.spawn();
     let child = child.with_context(|| format!("{} can not be started", command.get_program().display()))?;
-    let group = Pid::from_child(&child);
-    let exit = pidfd_open(group, PidfdFlags::empty())?;
-    Ok(Running { child, group, exit, started, peak_kib: 0 })
+    let exit = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
+    Ok(Running { child, exit, started, peak_kib: 0 })
 }
 
 impl Running {
@@ -109,19 +108,15 @@ impl Running {
         self.peak_kib
     }
 
-    /// Whether it ends in so much time.
     pub(crate) fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
+        let time = Timespec::try_from(time).map_err(io::Error::other)?;
         let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
-        match poll(&mut exit, Some(&Timespec::try_from(time).map_err(io::Error::other)?)) {
-            Ok(ready) => Ok(ready > 0),
-            Err(rustix::io::Errno::INTR) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
+        Ok(retry_on_intr(|| poll(&mut exit, Some(&time)))? > 0)
     }
 
     /// Sends a signal to the group; one that is gone already takes none.
     pub(crate) fn signal(&self, signal: Signal) {
-        let _ = kill_process_group(self.group, signal);
+        let _ = kill_process_group(Pid::from_child(&self.child), signal);
     }
 }
 

@@ -18,15 +18,8 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         serde_json::from_str(&cmd!(sh, "cargo metadata --format-version=1 --no-deps").read()?)?;
     let packages = metadata["packages"].as_array().into_iter().flatten();
     let packages: Vec<&Value> = packages.filter(|package| is_published(package)).collect();
-    let mut findings: Vec<String> = packages.iter().flat_map(|package| lacks(package)).collect();
     let changes = sh.read_file("CHANGELOG.md")?;
-    let mut versions: Vec<&str> = packages.iter().filter_map(|package| package["version"].as_str()).collect();
-    versions.dedup();
-    for version in versions {
-        if !changes.contains(version) && !changes.contains("Unreleased") {
-            findings.push(format!("CHANGELOG.md has nothing of {version}"));
-        }
-    }
+    let findings: Vec<String> = packages.iter().flat_map(|package| lacks(package, &changes)).collect();
     for finding in &findings {
         println!("release: {finding}");
     }
@@ -47,13 +40,16 @@ fn is_published(package: &Value) -> bool {
 }
 
 /// What a published crate lacks.
-fn lacks(package: &Value) -> Vec<String> {
-    let name = package["name"].as_str().unwrap_or_default();
+fn lacks(package: &Value, changes: &str) -> Vec<String> {
+    let [name, version] = ["name", "version"].map(|field| package[field].as_str().unwrap_or_default());
     let mut lacks: Vec<&str> = SHOWN.iter().copied().filter(|field| package[field].is_null()).collect();
     let lists = ["keywords", "categories"];
     lacks.extend(lists.iter().filter(|list| package[**list].as_array().is_none_or(Vec::is_empty)));
     if package["metadata"]["docs"]["rs"].is_null() {
         lacks.push("metadata for docs.rs");
+    }
+    if !changes.contains(version) && !changes.contains("Unreleased") {
+        lacks.push("entry in CHANGELOG.md");
     }
     lacks.into_iter().map(|what| format!("{name} has no {what}")).collect()
 }
@@ -65,9 +61,10 @@ mod tests {
 
     #[test]
     fn what_is_lacking_is_named() {
-        let package = json!({"name": "a", "description": "d", "readme": null, "license": "MIT", "keywords": ["k"], "categories": [],
+        let package = json!({"name": "a", "version": "0.1.0", "description": "d", "readme": null, "license": "MIT", "keywords": ["k"], "categories": [],
             "metadata": {"docs": {"rs": {}}}});
-        assert_eq!(lacks(&package), ["a has no readme", "a has no categories"]);
+        assert_eq!(lacks(&package, "## 0.1.0"), ["a has no readme", "a has no categories"]);
+        assert!(lacks(&package, "## 0.2.0").contains(&"a has no entry in CHANGELOG.md".to_owned()));
         assert!(!is_published(&json!({"publish": []})) && is_published(&json!({"publish": null})));
     }
 }

@@ -1,26 +1,26 @@
-//! One Rust file, read three ways: as text, as comments by line, as syntax.
+//! One Rust file, read four ways: as text, as tokens, as comments by line, as syntax.
 use crate::comments::{self, Comment, Kind};
 use crate::finding::Finding;
-use crate::statements::{self, Extent};
-use crate::tokens;
-use proc_macro2::TokenStream;
+use crate::sites::{self, Extent, Site};
+use crate::tokens::{self, Token, parts, reads};
+use core::ops::RangeInclusive;
+use proc_macro2::{LineColumn, TokenStream};
 use std::collections::BTreeMap;
-use syn::Attribute;
 
-/// A parsed file of the workspace.
 pub(crate) struct Source {
     /// Path relative to the workspace root, with forward slashes.
     pub(crate) path: String,
-    /// The text as it is on disk.
     pub(crate) text: String,
-    /// All tokens; positions are those of `text`.
-    pub(crate) tokens: TokenStream,
-    /// The syntax tree of `tokens`.
+    pub(crate) tokens: Vec<Token>,
     pub(crate) file: syn::File,
     /// The whole file belongs to a `#[cfg(test)] mod name;` of another file.
     pub(crate) test_only: bool,
-    comments: BTreeMap<usize, Vec<Comment>>,
+    /// What may have an ordering tag, in tests too.
+    pub(crate) sites: Vec<Site>,
+    pub(crate) comments: BTreeMap<usize, Comment>,
     extents: Vec<Extent>,
+    /// The lines of what is under `#[cfg(test)]`.
+    tests: Vec<RangeInclusive<usize>>,
 }
 
 impl Source {
@@ -30,26 +30,22 @@ impl Source {
             let line = error.span().start().line;
             Finding::new(path, line, "file-parses", format!("{error}; make it compile first"))
         };
-        let tokens: TokenStream = text.parse().map_err(|error| refuse(syn::Error::from(error)))?;
-        let file: syn::File = syn::parse2(tokens.clone()).map_err(refuse)?;
-        let mut comments: BTreeMap<usize, Vec<Comment>> = BTreeMap::new();
-        for comment in comments::scan(text, &tokens) {
-            comments.entry(comment.line).or_default().push(comment);
-        }
+        let stream: TokenStream = text.parse().map_err(|error| refuse(syn::Error::from(error)))?;
+        let file: syn::File = syn::parse2(stream.clone()).map_err(refuse)?;
+        let tokens = tokens::flat(stream, text);
+        let (sites, extents) = sites::walk(&file);
+        let tests = extents.iter().filter(|extent| is_test_only(&tokens, extent.start));
         Ok(Self {
             path: path.to_owned(),
             text: text.to_owned(),
-            extents: statements::extents(&file),
+            test_only: false,
+            comments: comments::scan(text, &tokens),
+            tests: tests.map(|extent| extent.start.line..=extent.end.line).collect(),
             tokens,
             file,
-            test_only: false,
-            comments,
+            sites,
+            extents,
         })
-    }
-
-    /// Every comment of the file, in order.
-    pub(crate) fn comments(&self) -> impl Iterator<Item = &Comment> {
-        self.comments.values().flatten()
     }
 
     /// The contiguous comment lines that end directly above `line`, top to bottom.
@@ -62,38 +58,37 @@ impl Source {
 
     /// The `//` comment that has `line` to itself.
     pub(crate) fn comment_alone_at(&self, line: usize) -> Option<&Comment> {
-        self.comments.get(&line)?.iter().find(|comment| comment.alone && comment.kind == Kind::Line)
+        self.comments.get(&line).filter(|comment| comment.alone && comment.kind == Kind::Line)
     }
 
-    /// First line of the innermost statement, match arm, field or item around a position.
-    pub(crate) fn statement_line(&self, line: usize, column: usize) -> Option<usize> {
-        let around = self.extents.iter().filter(|extent| extent.covers(line, column));
-        around.max_by_key(|extent| extent.start).filter(|extent| extent.anchors).map(|extent| extent.start.0)
+    /// First line of the innermost statement, match arm, field or item around a token.
+    pub(crate) fn statement_line(&self, token: &Token) -> Option<usize> {
+        let covers = |extent: &&Extent| extent.start <= token.start && token.start <= extent.end;
+        let innermost = self.extents.iter().filter(covers).max_by_key(|extent| extent.start)?;
+        innermost.anchors.then_some(innermost.start.line)
     }
 
-    /// Whether `line` is test code: inside an item under `#[cfg(test)]`, or a whole file of it.
+    /// Whether `line` is test code: under `#[cfg(test)]`, or in a whole file of it.
     pub(crate) fn in_tests(&self, line: usize) -> bool {
-        self.test_only || self.extents.iter().any(|e| e.test && e.start.0 <= line && line <= e.end.0)
+        self.test_only || self.tests.iter().any(|lines| lines.contains(&line))
     }
 }
 
-/// Whether the attributes hold `#[cfg(test)]`, alone or in an `all(...)`.
-pub(crate) fn is_test_only(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute.meta.require_list().is_ok_and(|list| demands_test(&list.tokens))
-    })
-}
-
-fn demands_test(condition: &TokenStream) -> bool {
-    let condition: Vec<_> = condition.clone().into_iter().collect();
-    match condition.as_slice() {
-        [word] => tokens::is_ident(word, "test"),
-        [all, proc_macro2::TokenTree::Group(inside)] if tokens::is_ident(all, "all") => {
-            tokens::split_commas(inside.stream()).iter().any(demands_test)
+/// Whether what begins at `start` has the attribute `#[cfg(test)]`, alone or in an `all(...)`.
+fn is_test_only(tokens: &[Token], start: LineColumn) -> bool {
+    let mut at = tokens.partition_point(|token| token.start < start);
+    while reads(tokens, at, &["#", "["]) {
+        if reads(tokens, at + 2, &["cfg", "("]) && demands_test(tokens, at + 4) {
+            return true;
         }
-        _ => false,
+        at = tokens[at + 1].end + 1;
     }
+    false
+}
+
+fn demands_test(tokens: &[Token], condition: usize) -> bool {
+    let within = |open: usize| parts(tokens, open).into_iter().any(|part| demands_test(tokens, part));
+    tokens[condition].text == "test" || reads(tokens, condition, &["all", "("]) && within(condition + 1)
 }
 
 /// Where the modules of the file `path` are, to which their names are added.
@@ -109,10 +104,11 @@ pub(crate) fn module_base(path: &str) -> String {
 pub(crate) fn test_module_paths(source: &Source) -> Vec<String> {
     let base = module_base(&source.path);
     let outer = source.file.items.iter().filter_map(|item| match item {
-        syn::Item::Mod(module) if module.content.is_none() && is_test_only(&module.attrs) => Some(module),
+        syn::Item::Mod(module) if module.content.is_none() => Some(&module.ident),
         _ => None,
     });
-    outer.map(|module| format!("{base}{}", module.ident)).collect()
+    let tested = outer.filter(|name| source.in_tests(name.span().start().line));
+    tested.map(|name| format!("{base}{name}")).collect()
 }
 
 #[cfg(test)]
@@ -134,8 +130,12 @@ mod tests {
     #[test]
     fn the_innermost_statement_counts() {
         let source = parse("fn f() {\n    let a = {\n        g(\n            1,\n        )\n    };\n}\n");
-        assert_eq!(source.statement_line(4, 12), Some(3));
-        assert_eq!(source.statement_line(2, 8), Some(2));
+        let line_of = |text: &str| {
+            let token = source.tokens.iter().find(|token| token.text == text);
+            token.and_then(|token| source.statement_line(token))
+        };
+        assert_eq!(line_of("1"), Some(3));
+        assert_eq!(line_of("a"), Some(2));
     }
 
     #[test]

@@ -3,7 +3,6 @@
 //! Everything is below `target/python`: an environment with maturin, the wheel, and an environment with the
 //! wheel and what its tests need. All versions are pinned in `crates/python/requirements-test.txt`.
 use crate::built;
-use crate::finding::Finding;
 use crate::process::shell;
 use anyhow::{Context as _, Result};
 use std::fs;
@@ -11,9 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use xshell::{Shell, cmd};
 
-/// Where the Python package is.
 const PACKAGE: &str = "crates/python";
-/// What builds it.
 const MATURIN: &str = "maturin==1.16.0";
 /// What a wheel may have, in bytes.
 const LARGEST: u64 = 10 << 20;
@@ -35,7 +32,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let bytes = fs::metadata(&wheel)?.len();
     println!("{}: {:.1} MB", wheel.display(), bytes as f64 / 1e6);
     if bytes > LARGEST {
-        println!("{}", Finding::new(PACKAGE, 1, "wheel", format!("the wheel has more than {LARGEST} bytes")));
+        println!("{PACKAGE}:1: [wheel] the wheel has more than {LARGEST} bytes");
         return Ok(ExitCode::FAILURE);
     }
     let passed = !request.check || check(root, &sh, &place, &wheel, request.ray)?;
@@ -49,7 +46,7 @@ fn environment(sh: &Shell, place: &Path) -> Result<PathBuf> {
 }
 
 fn install(sh: &Shell, python: &Path, what: &[&str]) -> Result<()> {
-    Ok(cmd!(sh, "{python} -m pip install --quiet --disable-pip-version-check {what...}").run()?)
+    Ok(cmd!(sh, "{python} -m pip install --quiet --no-compile --disable-pip-version-check {what...}").run()?)
 }
 
 /// The wheel, in `place/wheels`.
@@ -82,7 +79,7 @@ fn check(root: &Path, sh: &Shell, place: &Path, wheel: &Path, ray: bool) -> Resu
     built::interposer(root, None)?;
     let _command = sh.push_env("STANCHION_COMMAND", built::laboratory(root)?);
     // No cache among the sources: the command would be taken for changed, and built anew by the next job.
-    let _bytecode = sh.push_env("PYTHONDONTWRITEBYTECODE", "1");
+    let _bytecode = sh.push_env("PYTHONPYCACHEPREFIX", place.join("bytecode"));
     let config = "--cache-dir /dev/null --config-file pyproject.toml".split(' ');
     let types = cmd!(sh, "{python} -m mypy {config...} python/stanchion tests").run();
     let tests = cmd!(sh, "{python} -m pytest -q -p no:cacheprovider tests").run();
@@ -91,9 +88,8 @@ fn check(root: &Path, sh: &Shell, place: &Path, wheel: &Path, ray: bool) -> Resu
 
 /// The first block of Python on a page.
 fn block(page: &str) -> Result<&str> {
-    let rest = page.split_once("```python\n").map(|(_, rest)| rest);
-    let block = rest.and_then(|rest| Some(rest.split_once("```")?.0));
-    block.context("the page has no example in Python")
+    let blocks = page.split_once("```python\n").and_then(|(_, rest)| rest.split_once("```"));
+    Ok(blocks.context("the page has no example in Python")?.0)
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! The files of the workspace: where they are and what they hold.
+use crate::files;
 use crate::finding::Finding;
 use crate::source::{self, Source};
+use anyhow::{Context as _, Result};
 use lab_kit::provenance::Provenance;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -10,9 +12,7 @@ use std::{env, fs, io};
 pub(crate) struct Workspace {
     /// Parsed Rust files, sorted by path.
     pub(crate) sources: Vec<Source>,
-    /// Files that did not parse.
     pub(crate) refused: Vec<Finding>,
-    /// `(path, text)` of the manifest of each workspace member.
     pub(crate) manifests: Vec<(String, String)>,
 }
 
@@ -29,18 +29,16 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
         let output = Command::new("git").args(words).current_dir(root).output().ok()?;
         output.status.success().then(|| String::from_utf8_lossy(&output.stdout).trim().to_owned())
     };
-    let unknown = || "unknown".to_owned();
-    let tree = |changes: String| if changes.is_empty() { "clean" } else { "dirty" }.to_owned();
+    let tree = |changes: String| if changes.is_empty() { "clean" } else { "dirty" };
     Provenance {
         build: "release".to_owned(),
-        commit: git(&["rev-parse", "--short", "HEAD"]).unwrap_or_else(unknown),
-        tree: git(&["status", "--porcelain"]).map_or_else(unknown, tree),
+        commit: git(&["rev-parse", "--short", "HEAD"]).unwrap_or_else(|| "unknown".to_owned()),
+        tree: git(&["status", "--porcelain"]).map_or("unknown", tree).to_owned(),
         ..Provenance::collect(0)
     }
 }
 
-/// Reads the workspace at `root`.
-pub(crate) fn read(root: &Path) -> io::Result<Workspace> {
+pub(crate) fn read(root: &Path) -> Result<Workspace> {
     let mut paths = Vec::new();
     for directory in ["crates", "xtask"] {
         rust_files(&root.join(directory), &mut paths)?;
@@ -48,7 +46,8 @@ pub(crate) fn read(root: &Path) -> io::Result<Workspace> {
     paths.sort();
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
     for path in paths {
-        match Source::parse(&relative(root, &path), &fs::read_to_string(&path)?) {
+        let relative = path.strip_prefix(root)?.to_string_lossy();
+        match Source::parse(&relative, &fs::read_to_string(&path)?) {
             Ok(source) => sources.push(source),
             Err(finding) => refused.push(finding),
         }
@@ -67,48 +66,43 @@ fn mark_test_files(sources: &mut [Source]) {
     }
 }
 
-fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
-    let named = |error| io::Error::other(format!("{}: {error}", directory.display()));
-    for entry in fs::read_dir(directory).map_err(named)? {
+fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
+    for entry in fs::read_dir(directory).with_context(|| directory.display().to_string())? {
         let entry = entry?;
-        let (path, kind) = (entry.path(), entry.file_type()?);
-        let name = entry.file_name();
-        let hidden = name.to_string_lossy().starts_with('.');
-        if kind.is_dir() && !hidden && name != "target" {
+        let (path, kind, name) = (entry.path(), entry.file_type()?, entry.file_name());
+        if name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if kind.is_dir() && name != "target" {
             rust_files(&path, found)?;
-        } else if kind.is_file() && !hidden && path.extension().is_some_and(|extension| extension == "rs") {
+        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
             found.push(path);
         }
     }
     Ok(())
 }
 
-/// `(path, text)` of the manifest of each member.
-pub(crate) fn manifests(root: &Path) -> io::Result<Vec<(String, String)>> {
-    let text = fs::read_to_string(root.join("Cargo.toml"))?;
-    let parsed: toml::Table = text.parse().map_err(io::Error::other)?;
-    let members = parsed.get("workspace").and_then(|w| w.get("members")).and_then(toml::Value::as_array);
+pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
+    let manifest: toml::Table = files::read(root, "Cargo.toml")?;
+    let members = manifest.get("workspace").and_then(|workspace| workspace.get("members")?.as_array());
     let mut found = Vec::new();
     for member in members.into_iter().flatten().filter_map(toml::Value::as_str) {
-        let path = root.join(member).join("Cargo.toml");
-        found.push((relative(root, &path), fs::read_to_string(&path)?));
+        let path = format!("{member}/Cargo.toml");
+        let text = fs::read_to_string(root.join(&path))?;
+        found.push((path, text));
     }
     Ok(found)
 }
 
-/// Writes a generated file, or says with `check` that it is not current. `command` is the one that writes it.
-pub(crate) fn generate(
-    root: &Path,
-    path: &str,
-    text: &str,
-    check: bool,
-    command: &str,
-) -> io::Result<ExitCode> {
-    if fs::read_to_string(root.join(path)).is_ok_and(|old| old == text) {
+/// Writes a generated file, or says with `check` where it is not current. It is written `by` this command.
+pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &str) -> io::Result<ExitCode> {
+    let old = fs::read_to_string(root.join(path)).unwrap_or_default();
+    if old == text {
         return Ok(ExitCode::SUCCESS);
     }
     if check {
-        println!("{path} is not current; run `cargo xtask {command}`");
+        let line = first_difference(&old, text);
+        println!("{path}:{line} is not current; run `cargo xtask {by}`");
         return Ok(ExitCode::FAILURE);
     }
     fs::write(root.join(path), text)?;
@@ -116,8 +110,9 @@ pub(crate) fn generate(
     Ok(ExitCode::SUCCESS)
 }
 
-fn relative(root: &Path, path: &Path) -> String {
-    path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
+/// The number of the first line that differs.
+fn first_difference(old: &str, new: &str) -> usize {
+    old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count() + 1
 }
 
 #[cfg(test)]
@@ -135,6 +130,12 @@ mod tests {
         ];
         mark_test_files(&mut sources);
         assert_eq!(sources.map(|source| source.test_only), [false, true, true, false]);
+    }
+
+    #[test]
+    fn the_first_different_line_is_named() {
+        assert_eq!(first_difference("a\nb\n", "a\nc\n"), 2);
+        assert_eq!(first_difference("", "a\n"), 1);
     }
 
     #[test]

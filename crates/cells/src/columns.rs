@@ -3,6 +3,7 @@
 use crate::cell::{Cell, Figures, SceneInfo, State};
 use crate::published::cells as published;
 use crate::published::tables::Table;
+use serde::Serialize;
 use stanchion_sim::Cause;
 
 /// What values of a column are.
@@ -19,7 +20,8 @@ pub enum Kind {
 }
 
 /// A value in a column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
 pub enum Value {
     /// Of a column of texts.
     Text(String),

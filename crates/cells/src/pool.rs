@@ -7,14 +7,12 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use stanchion_sim::{Failure, Outcome, Spec};
 use std::panic::catch_unwind;
-use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::sync::mpsc::{Sender, channel};
 
 /// What threads of the pool are called; their panics are answers, not crashes.
 const NAME: &str = "simulation";
 /// Room for the engine; the contexts' stacks are elsewhere.
 const STACK_BYTES: usize = 8 << 20;
-/// How often a waiting command shows its progress.
-const GLANCE: core::time::Duration = core::time::Duration::from_millis(200);
 
 /// A lock in a scene with so many vCPUs.
 pub struct Task<'a> {
@@ -37,8 +35,6 @@ pub trait Observer {
     fn run_done(&mut self, task: &Task);
     /// A cell is over. `index` is its place among the tasks.
     fn cell_done(&mut self, index: usize, cell: Cell);
-    /// Nothing happened for a while.
-    fn idle(&mut self);
 }
 
 /// Runs every task once a seed with `simulate`, on `jobs` threads. Cells are reported in the order in which
@@ -65,20 +61,14 @@ pub fn run_all(
         }
         drop(sender);
         let mut runs: Vec<Vec<Answer>> = tasks.iter().map(|_| vec![None; seeds.len()]).collect();
-        loop {
-            match answers.recv_timeout(GLANCE) {
-                Ok((task, seed, answer)) => {
-                    observer.run_done(&tasks[task]);
-                    runs[task][seed] = answer;
-                    if runs[task].iter().all(Option::is_some) {
-                        let runs: Vec<_> = core::mem::take(&mut runs[task]).into_iter().flatten().collect();
-                        let of = &tasks[task];
-                        let score = |outcome: &Outcome| of.scene.workload.score(outcome).value;
-                        observer.cell_done(task, Cell::of(of.info, &score, of.lock, of.vcpus, seeds, &runs));
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => observer.idle(),
-                Err(RecvTimeoutError::Disconnected) => break,
+        for (task, seed, answer) in answers {
+            observer.run_done(&tasks[task]);
+            runs[task][seed] = answer;
+            if runs[task].iter().all(Option::is_some) {
+                let runs: Vec<_> = core::mem::take(&mut runs[task]).into_iter().flatten().collect();
+                let of = &tasks[task];
+                let score = |outcome: &Outcome| of.scene.workload.score(outcome).value;
+                observer.cell_done(task, Cell::of(of.info, &score, of.lock, of.vcpus, seeds, &runs));
             }
         }
     });
@@ -160,7 +150,6 @@ mod tests {
         fn cell_done(&mut self, index: usize, cell: Cell) {
             self.cells.push((index, cell));
         }
-        fn idle(&mut self) {}
     }
 
     fn run_mock(simulate: &(dyn Fn(&Task, u64) -> Result<Outcome, Failure> + Sync)) -> Seen {

@@ -112,6 +112,8 @@ pub struct WaitNode<P: Machine> {
     pub(crate) turns: P::U8,
     /// When it may not be overtaken any more, in microseconds modulo 2^32; of use once it was roused.
     pub(crate) due: P::U32,
+    /// When an owner looked at `due` last, as in `due`.
+    pub(crate) looked: P::U32,
     /// Where its waiter went to sleep: [`Machine::home`].
     pub(crate) home: P::U32,
     /// Where its waiter stands in line for a CPU, if that is known; 0: it runs, or nobody knows.
@@ -136,6 +138,7 @@ impl<P: Machine> WaitNode<P> {
             since: P::U32::new(0),
             turns: P::U8::new(0),
             due: P::U32::new(0),
+            looked: P::U32::new(0),
             home: P::U32::new(0),
             runs_at: P::U32::new(0),
         }
@@ -198,15 +201,17 @@ impl<P: Machine> WaitNode<P> {
         // ord: ND11 alone: as ND8, it is published by ND5 or the push
         self.turns.store(turns.saturating_add(1), Relaxed);
         let micros = micros.checked_shr(turns.into()).unwrap_or(0);
+        let now = machine::micros::<P>();
         // ord: ND9 alone: as ND8, it is published by ND5 or the push
-        self.due.store(machine::micros::<P>().wrapping_add(micros), Relaxed);
+        self.due.store(now.wrapping_add(micros), Relaxed);
+        // ord: ND12 alone: as ND9, published by ND5 or the push
+        self.looked.store(now, Relaxed);
     }
 
-    /// Whether the turn that has begun is over, for so many microseconds at least.
-    pub(crate) fn is_due(&self, micros: u32) -> bool {
+    /// Whether the turn that has begun is over at a time in microseconds modulo 2^32.
+    pub(crate) fn is_due(&self, at: u32) -> bool {
         // ord: ND10 alone: as ND8, or a hint for owners
-        let since = machine::micros::<P>().wrapping_sub(self.due.load(Relaxed));
-        since.cast_signed() >= micros.cast_signed()
+        at.wrapping_sub(self.due.load(Relaxed)).cast_signed() >= 0
     }
 
     /// The cell at which the waiter sleeps, while it holds a tag that says so.
@@ -272,6 +277,7 @@ where
         since: P::U32::ZERO,
         turns: P::U8::ZERO,
         due: P::U32::ZERO,
+        looked: P::U32::ZERO,
         home: P::U32::ZERO,
         runs_at: P::U32::ZERO,
     };

@@ -22,7 +22,6 @@ pub fn note() {
     }
 }
 
-/// Whether the user asked the run to stop.
 pub fn requested() -> bool {
     REQUESTED.load(Ordering::Relaxed)
 }

@@ -1,11 +1,6 @@
-//! What the commands of the laboratory have in common, so that each of them is only its own experiment.
-//!
-//! - What is typed: [`names`] refuses unknown ones, [`units`] reads times, [`usage`] puts what clap says into
-//!   one line, [`seed`] makes seeds.
-//! - What it says: [`stats`], medians and ratios with their intervals.
-//! - While it runs: [`progress`], and [`interrupt`], which asks a run to stop.
-//! - What comes out: [`output`] has exit codes and standard output, [`export`] the files, plots and tables,
-//!   [`provenance`] where a result comes from.
+//! What the commands of the laboratory have in common, so that each of them is only its own experiment: what
+//! is typed ([`names`], [`units`], [`usage`], [`seed`]), how far a run is ([`progress`], [`interrupt`]), what it
+//! says ([`stats`]), and what comes out ([`output`], [`export`], [`provenance`]).
 #![deny(unsafe_code)]
 #![expect(missing_docs, reason = "fields and variants say what they are by their names")]
 

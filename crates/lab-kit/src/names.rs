@@ -33,7 +33,6 @@ pub fn chosen<T>(
 pub struct LockNames(fn(&Facts) -> bool);
 
 impl LockNames {
-    /// Every lock.
     pub const ALL: Self = Self(|_| true);
     /// Those that can stand in a pthread mutex.
     pub const PRELOADED: Self = Self(|facts| facts.holder.is_some());

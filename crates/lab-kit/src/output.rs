@@ -1,5 +1,5 @@
 //! What every command hands over: its exit code, its text, its files.
-use core::fmt::Arguments;
+use core::fmt::{Arguments, Display};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -14,21 +14,24 @@ pub const REFUSED: u8 = 2;
 /// Stopped by the user; what was finished is kept.
 pub const INTERRUPTED: u8 = 130;
 
-/// Writes results to standard output, and returns `code` if that went well. A reader that has gone away is no
-/// failure of ours.
+/// Says on standard error why a command ends, and how.
+pub fn ended(code: u8, why: impl Display) -> ExitCode {
+    eprintln!("stanchion: {why}");
+    ExitCode::from(code)
+}
+
+/// Writes results to standard output. `code` if that went well; a reader that has gone away is no failure.
 pub fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
-            eprintln!("stanchion: cannot write the results: {error}");
-            ExitCode::from(FAILED)
+            ended(FAILED, format_args!("cannot write the results: {error}"))
         }
         _ => code,
     }
 }
 
-/// As `println!`, for what is printed while the work goes on. If nobody reads it any more, the process ends
-/// (see [`add`]).
+/// As `println!`, for what is printed while the work goes on; see [`add`].
 #[macro_export]
 macro_rules! say {
     ($($piece:tt)*) => {
@@ -54,18 +57,10 @@ pub fn add(text: Arguments<'_>) {
 
 /// Creates a file for results. It is an error if there is one, unless it may be replaced.
 pub fn create(path: &Path, force: bool) -> std::io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    options.open(path)
+    OpenOptions::new().write(true).create(force).truncate(force).create_new(!force).open(path)
 }
 
-/// Creates the file of a flag before anything is run, so that a name that cannot be written is refused in
-/// time.
+/// Creates the file of a flag, before anything is run.
 pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> {
     create(path, force).map_err(|error| {
         let why = match error.kind() {
@@ -90,6 +85,5 @@ pub fn replace(file: &mut File, text: &[u8]) -> std::io::Result<()> {
     file.rewind()?;
     file.write_all(text)?;
     // What was there may have been longer.
-    file.set_len(text.len() as u64)?;
-    file.flush()
+    file.set_len(text.len() as u64)
 }

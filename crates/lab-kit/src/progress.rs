@@ -6,7 +6,6 @@ use core::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{IsTerminal, Write};
 use std::sync::Arc;
-use std::time::Instant;
 
 /// [`Progress::seldom`] leaves out lines that come sooner than this after the last one.
 const BETWEEN_LINES_MS: u64 = 2000;
@@ -17,7 +16,6 @@ pub struct Progress {
     bar: ProgressBar,
     /// Lines in place of a bar.
     plain: bool,
-    start: Instant,
     /// When the last line was written, in milliseconds since the start.
     last_line: Arc<AtomicU64>,
 }
@@ -32,7 +30,7 @@ impl Progress {
         }
         let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, plain: !quiet && !terminal, start: Instant::now(), last_line: Arc::default() }
+        Self { bar, plain: !quiet && !terminal, last_line: Arc::default() }
     }
 
     /// Moves once a second, whatever happens, so that a long step is seen to be alive. Not for who measures
@@ -43,7 +41,6 @@ impl Progress {
         self
     }
 
-    /// What is done now.
     pub fn now(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
     }
@@ -54,32 +51,26 @@ impl Progress {
         self.bar.set_position(0);
     }
 
-    /// So many steps are done.
     pub fn set(&self, done: u64) {
         self.bar.set_position(done);
     }
 
-    /// One more step is done.
     pub fn step(&self) {
         self.bar.inc(1);
-    }
-
-    /// Draws the bar again.
-    pub fn tick(&self) {
-        self.bar.tick();
     }
 
     /// Says what is done, and about how long the rest takes, where there is no bar to see it on.
     pub fn line(&self, what: &str) {
         if self.plain {
-            self.last_line.store(self.elapsed_ms(), Relaxed);
-            eprintln!("{}", told(what, self.share(), self.start.elapsed()));
+            let elapsed = self.bar.elapsed();
+            self.last_line.store(elapsed.as_millis() as u64, Relaxed);
+            eprintln!("{}", told(what, self.share(), elapsed));
         }
     }
 
     /// As [`Progress::line`], but not so often that many small steps fill a log.
     pub fn seldom(&self, what: &str) {
-        if self.elapsed_ms() >= self.last_line.load(Relaxed) + BETWEEN_LINES_MS {
+        if self.bar.elapsed().as_millis() as u64 >= self.last_line.load(Relaxed) + BETWEEN_LINES_MS {
             self.line(what);
         }
     }
@@ -102,28 +93,22 @@ impl Progress {
         self.say(line);
     }
 
-    /// Takes the bar away.
     pub fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    fn elapsed_ms(&self) -> u64 {
-        self.start.elapsed().as_millis() as u64
-    }
-
-    /// How much of all is done.
     fn share(&self) -> f64 {
         self.bar.position() as f64 / self.bar.length().unwrap_or(0).max(1) as f64
     }
 }
 
 fn told(what: &str, share: f64, elapsed: Duration) -> String {
-    let mut line = format!("{:3.0} %  {what}", share * 100.0);
-    if share < 1.0 {
-        let left = elapsed.as_secs_f64() / share.max(1e-3) * (1.0 - share);
-        line = format!("{line}; about {} left", spoken(left));
+    let line = format!("{:3.0} %  {what}", share * 100.0);
+    if share >= 1.0 {
+        return line;
     }
-    line
+    let left = elapsed.as_secs_f64() / share.max(1e-3) * (1.0 - share);
+    format!("{line}; about {} left", spoken(left))
 }
 
 #[cfg(test)]

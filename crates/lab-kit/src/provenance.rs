@@ -31,16 +31,17 @@ pub struct Provenance {
 }
 
 impl Provenance {
-    /// Looks around. `seed` is the one that the run uses.
     pub fn collect(seed: u64) -> Self {
         let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+        let nodes = fs::read_dir("/sys/devices/system/node").into_iter().flatten();
+        let nodes = nodes.filter_map(|node| Some(node.ok()?.file_name()));
         let uname = rustix::system::uname();
         let text = |part: &core::ffi::CStr| part.to_string_lossy().into_owned();
         Self {
             date: utc(SystemTime::now()),
-            cpu_model: cpu_model(&cpuinfo).unwrap_or_else(|| text(uname.machine())),
-            cpus: count_listed(&read("/sys/devices/system/cpu/online")).unwrap_or(1),
-            numa_nodes: count_listed(&read("/sys/devices/system/node/online")).unwrap_or(1),
+            cpu_model: field(&cpuinfo, "model name").map_or_else(|| text(uname.machine()), str::to_owned),
+            cpus: cpuinfo.lines().filter(|line| line.starts_with("processor")).count().max(1),
+            numa_nodes: nodes.filter(|name| name.to_string_lossy().starts_with("node")).count().max(1),
             hypervisor: hypervisor(&cpuinfo),
             memory_mib: rustix::system::sysinfo().totalram as u64 / (1 << 20),
             kernel: format!("{} {}", text(uname.sysname()), text(uname.release())),
@@ -72,8 +73,8 @@ impl Provenance {
     }
 }
 
-/// A moment as ISO 8601 has it. Years begin in March here, so that the day that not all of them have is the
-/// last one (Hinnant, "chrono-Compatible Low-Level Date Algorithms").
+/// A moment as ISO 8601 has it. Years begin in March here, so that a leap day is the last one (Hinnant,
+/// "chrono-Compatible Low-Level Date Algorithms").
 fn utc(moment: SystemTime) -> String {
     let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let days = seconds / 86_400 + 719_468;
@@ -92,39 +93,25 @@ fn read(path: &str) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-fn cpu_model(cpuinfo: &str) -> Option<String> {
-    let line = cpuinfo.lines().find(|line| line.starts_with("model name"))?;
-    Some(line.split_once(':')?.1.trim().to_owned())
-}
-
-/// How many numbers a kernel list such as `0-3,8` has.
-fn count_listed(list: &str) -> Option<usize> {
-    list.trim()
-        .split(',')
-        .map(|part| match part.split_once('-') {
-            Some((first, last)) => Some(last.parse::<usize>().ok()?.checked_sub(first.parse().ok()?)? + 1),
-            None => part.parse::<usize>().ok().map(|_| 1),
-        })
-        .sum()
+/// What the kernel says under this name of the first CPU.
+fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
+    let line = cpuinfo.lines().find(|line| line.starts_with(name))?;
+    Some(line.split_once(':')?.1.trim())
 }
 
 /// What the processor says about who runs it.
 fn hypervisor(cpuinfo: &str) -> String {
-    let virtualised = cpuinfo
-        .lines()
-        .find(|line| line.starts_with("flags"))
-        .is_some_and(|flags| flags.split_whitespace().any(|flag| flag == "hypervisor"));
-    let xen = read("/sys/hypervisor/type").trim().to_owned();
-    match (xen.is_empty(), virtualised) {
-        (false, _) => xen,
-        (true, true) => signature().unwrap_or_else(|| "unknown".to_owned()),
-        (true, false) => "none".to_owned(),
+    let mut flags = field(cpuinfo, "flags").unwrap_or_default().split(' ');
+    match read("/sys/hypervisor/type").trim() {
+        "" if flags.any(|flag| flag == "hypervisor") => signature(),
+        "" => "none".to_owned(),
+        xen => xen.to_owned(),
     }
 }
 
 /// The twelve letters a hypervisor leaves in the processor's identification.
 #[cfg(target_arch = "x86_64")]
-fn signature() -> Option<String> {
+fn signature() -> String {
     const HYPERVISOR_LEAF: u32 = 0x4000_0000;
     let leaf = core::arch::x86_64::__cpuid(HYPERVISOR_LEAF);
     let bytes: Vec<u8> = [leaf.ebx, leaf.ecx, leaf.edx].iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -135,14 +122,15 @@ fn signature() -> Option<String> {
         "VMwareVMware" => "VMware",
         "XenVMMXenVMM" => "Xen",
         "TCGTCGTCGTCG" => "QEMU TCG",
-        other => other,
+        other if !other.is_empty() && other.is_ascii() => other,
+        _ => "unknown",
     };
-    (!known.is_empty() && known.is_ascii()).then(|| known.to_owned())
+    known.to_owned()
 }
 
 #[cfg(not(target_arch = "x86_64"))]
-fn signature() -> Option<String> {
-    None
+fn signature() -> String {
+    "unknown".to_owned()
 }
 
 #[cfg(target_env = "gnu")]
@@ -171,10 +159,18 @@ mod tests {
     }
 
     #[test]
-    fn kernel_lists_are_counted() {
-        assert_eq!(count_listed("0-1\n"), Some(2));
-        assert_eq!(count_listed("0,2-4,9"), Some(5));
-        assert_eq!(count_listed(""), None);
+    fn as_many_cpus_and_nodes_are_counted_as_the_kernel_lists() {
+        let listed = |path: &str| {
+            let list = fs::read_to_string(path).unwrap_or_else(|_| "0".to_owned());
+            let part = |part: &str| {
+                let (first, last) = part.split_once('-').unwrap_or((part, part));
+                last.parse::<usize>().expect("a number") - first.parse::<usize>().expect("a number") + 1
+            };
+            list.trim().split(',').map(part).sum::<usize>()
+        };
+        let provenance = Provenance::collect(7);
+        assert_eq!(provenance.cpus, listed("/sys/devices/system/cpu/online"));
+        assert_eq!(provenance.numa_nodes, listed("/sys/devices/system/node/online"));
     }
 
     #[test]
@@ -193,6 +189,6 @@ mod tests {
             hypervisor("flags\t: fpu vme"),
             if read("/sys/hypervisor/type").is_empty() { "none" } else { "xen" }
         );
-        assert_eq!(cpu_model("model name\t: AMD EPYC\n"), Some("AMD EPYC".to_owned()));
+        assert_eq!(field("model name\t: AMD EPYC\n", "model name"), Some("AMD EPYC"));
     }
 }

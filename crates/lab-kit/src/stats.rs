@@ -1,5 +1,6 @@
-//! The statistics of all commands: repeated measurements of one thing ([`Summary`]), and how one thing is to
-//! another ([`Ratio`]).
+//! The statistics of all commands: measurements of one thing ([`Summary`]), and how one is to another
+//! ([`Ratio`]).
+use crate::units::short_percent;
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
 
@@ -8,9 +9,9 @@ pub fn median(values: &[f64]) -> f64 {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
     let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => 0.0,
-        length if length % 2 == 1 => sorted[middle],
+    match sorted[..] {
+        [] => 0.0,
+        _ if sorted.len() % 2 == 1 => sorted[middle],
         _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
     }
 }
@@ -27,7 +28,6 @@ pub struct Summary {
     /// Median of the distances from the median.
     #[serde(deserialize_with = "or_infinite")]
     pub mad: f64,
-    /// The measurements in the order they were made.
     #[serde(deserialize_with = "or_infinite_each")]
     pub rounds: Vec<f64>,
 }
@@ -43,9 +43,8 @@ pub fn or_infinite_each<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, 
     Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::INFINITY)).collect())
 }
 
-/// A round this far from the median, relative to it, is an outlier even where the others agree closely …
+/// A round this far from the median, relative to it, and this many deviations away is an outlier.
 const OUTLIER_SHARE: f64 = 0.2;
-/// … if it is also this many deviations away.
 const OUTLIER_DEVIATIONS: f64 = 3.0;
 /// A median distance from the median, times this, estimates the standard deviation.
 const MAD_TO_DEVIATION: f64 = 1.4826;
@@ -83,13 +82,10 @@ impl Summary {
 
     /// The median with half the range; or the range alone, if the measurements are of two kinds.
     pub fn told(&self, form: fn(f64) -> String) -> String {
-        match self.rounds.len() {
-            0 | 1 => form(self.median),
+        match self.rounds[..] {
+            [] | [_] => form(self.median),
             _ if self.max >= APART * self.min => format!("{}..{}", form(self.min), form(self.max)),
-            _ => match self.spread() * 100.0 {
-                wide if wide >= 9.95 => format!("{} ±{wide:.0}%", form(self.median)),
-                narrow => format!("{} ±{narrow:.1}%", form(self.median)),
-            },
+            _ => format!("{} ±{}", form(self.median), short_percent(self.spread())),
         }
     }
 }
@@ -102,8 +98,7 @@ const STUDENT: [f64; 30] = [
 /// The same for ever more of them: the normal distribution's.
 const NORMAL: f64 = 1.95996;
 
-/// The quantile for so many degrees of freedom; beyond the table by the first two terms of its expansion,
-/// good to 0.001.
+/// The quantile; beyond the table by the first two terms of its expansion, good to 0.001.
 fn student(freedom: usize) -> f64 {
     match STUDENT.get(freedom.wrapping_sub(1)) {
         Some(&quantile) => quantile,
@@ -114,8 +109,7 @@ fn student(freedom: usize) -> f64 {
 /// With fewer pairs nothing is decided: few that agree by chance have a narrow interval.
 pub const PAIRS_ENOUGH: usize = 5;
 
-/// How often one thing has what another has once, with the ends of the 95 % interval, if there are rounds
-/// enough to know them.
+/// How often one thing has what another has once, with the ends of its 95 % interval if there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
     pub ratio: f64,

@@ -19,12 +19,11 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
     if unit.is_empty() && number != 0.0 {
         return Err(format!("the time '{text}' has no unit: {example}"));
     }
-    let factor = match UNITS.iter().find(|(name, _)| *name == unit.trim()) {
-        Some((_, factor)) => *factor,
-        None if unit.is_empty() => 1.0,
-        None => return Err(format!("'{}' is not a unit of time: use ns, us, ms, s or m", unit.trim())),
-    };
-    let ns = number * factor;
+    let known = UNITS.iter().find(|(name, _)| *name == unit.trim());
+    if known.is_none() && !unit.is_empty() {
+        return Err(format!("'{}' is not a unit of time: use ns, us, ms, s or m", unit.trim()));
+    }
+    let ns = number * known.map_or(1.0, |(_, factor)| *factor);
     if ns > LONGEST_NS {
         return Err(format!("the time '{text}' is longer than an hour"));
     }
@@ -70,8 +69,7 @@ pub fn three_figures(value: f64) -> String {
     }
 }
 
-/// Nanoseconds without figures that say nothing: `50 ns`, not `50.0 ns`. For what was asked for and for
-/// ticks.
+/// Nanoseconds without figures that say nothing: `50 ns`, not `50.0 ns`.
 pub fn round_ns(ns: f64) -> String {
     let text = format_ns(ns);
     let (value, unit) = text.split_once(' ').unwrap_or((&text, ""));
@@ -94,13 +92,19 @@ pub fn percent(share: f64) -> String {
     }
 }
 
+/// A share as a percentage in the least room.
+pub fn short_percent(share: f64) -> String {
+    let value = share * 100.0;
+    let digits = usize::from(value < 9.95);
+    format!("{value:.digits$}%")
+}
+
 /// Seconds as people say them.
 pub fn spoken(seconds: f64) -> String {
-    let seconds = seconds.round() as u64;
-    match seconds {
-        0..=119 => format!("{seconds} s"),
-        120..=7199 => format!("{} min", (seconds + 30) / 60),
-        _ => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
+    match seconds.round() as u64 {
+        seconds @ 0..=119 => format!("{seconds} s"),
+        seconds @ 120..=7199 => format!("{} min", (seconds + 30) / 60),
+        seconds => format!("{} h {} min", seconds / 3600, seconds % 3600 / 60),
     }
 }
 
@@ -147,6 +151,7 @@ mod tests {
         assert_eq!(percent(0.9812), "98 %");
         assert_eq!(percent(0.004), "0.4 %");
         assert_eq!(percent(0.000_002), "under 0.001 %");
+        assert_eq!([0.0, 0.02, 0.5].map(short_percent), ["0.0%", "2.0%", "50%"]);
         assert_eq!(spoken(45.2), "45 s");
         assert_eq!(spoken(700.0), "12 min");
     }

@@ -1,7 +1,6 @@
 //! What clap has to say about bad input, in one line.
 
-/// The one line for an error that is not a request for help: what clap says before it tells the usage, with
-/// what is missing and the nearest valid names.
+/// What clap says before it tells the usage, with what is missing and the nearest valid names.
 pub fn one_line(error: &clap::Error) -> String {
     let text = error.to_string();
     let said = text.lines().take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));

@@ -16,7 +16,8 @@ mod torture;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
-use lab_kit::output::{REFUSED, add};
+use lab_kit::export::stream_failed;
+use lab_kit::output::{FAILED, REFUSED, add, ended};
 use lab_kit::usage;
 use std::fs;
 use std::path::PathBuf;
@@ -68,6 +69,11 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    let code = command();
+    if stream_failed() { ExitCode::from(FAILED) } else { code }
+}
+
+fn command() -> ExitCode {
     // Not a command of the parser's, so that neither help nor completions offer it.
     let words = || std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     bench::work(words());
@@ -99,13 +105,8 @@ fn main() -> ExitCode {
             let pages = fs::create_dir_all(&directory).and_then(|()| {
                 clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), &directory)
             });
-            match pages {
-                Ok(()) => ExitCode::SUCCESS,
-                Err(error) => {
-                    eprintln!("stanchion: {}: {error}", directory.display());
-                    ExitCode::from(REFUSED)
-                }
-            }
+            let failed = |error| ended(REFUSED, format_args!("{}: {error}", directory.display()));
+            pages.map_or_else(failed, |()| ExitCode::SUCCESS)
         }
     }
 }
@@ -113,13 +114,11 @@ fn main() -> ExitCode {
 /// Help and version are answers; everything else is one line and exit code 2.
 fn refuse(error: &clap::Error) -> ExitCode {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
-    match error.kind() {
-        DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand => {
-            let _ = error.print();
-        }
-        _ => eprintln!("stanchion: {}", usage::one_line(error)),
+    if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
+        let _ = error.print();
+        return ExitCode::from(error.exit_code() as u8);
     }
-    if error.use_stderr() { ExitCode::from(REFUSED) } else { ExitCode::SUCCESS }
+    ended(REFUSED, usage::one_line(error))
 }
 
 #[cfg(test)]

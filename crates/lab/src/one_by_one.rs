@@ -1,71 +1,98 @@
 //! Commands that go through locks one after the other. What came of each lock is written at once, so that
 //! whatever happens to the next one loses nothing.
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::{self, Exports, Writer};
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, replace, say};
+use lab_kit::names::unknown;
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, say};
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use serde_json::Value;
-use std::fs::File;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+#[derive(clap::Args)]
+pub(crate) struct ResultFile {
+    /// Write the results here
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Replace the file if it exists
+    #[arg(long)]
+    force: bool,
+}
+
+/// The locks that the names stand for, each once.
+pub(crate) fn chosen<L>(
+    names: &[String],
+    named: impl Fn(&str) -> Vec<L>,
+    name_of: fn(&L) -> &'static str,
+    valid: impl IntoIterator<Item = &'static str>,
+) -> Result<Vec<L>, String> {
+    let mut chosen: Vec<L> = Vec::new();
+    for name in names {
+        let mut found = named(name);
+        if found.is_empty() {
+            return Err(unknown("lock", name, valid));
+        }
+        found.retain(|lock| chosen.iter().all(|known| name_of(known) != name_of(lock)));
+        chosen.extend(found);
+    }
+    Ok(chosen)
+}
+
 /// What is written for programs.
 #[derive(Serialize)]
-struct Told<'a, P, R> {
+pub(crate) struct Report<R> {
     command: &'static str,
-    provenance: &'a P,
+    provenance: Provenance,
     #[serde(skip_serializing_if = "Option::is_none")]
-    options: Option<&'a Value>,
-    results: &'a [R],
+    options: Option<Value>,
+    results: Vec<R>,
 }
 
-impl<P: Serialize, R: Serialize> Told<'_, P, R> {
-    /// Replaces what is in `file`.
-    fn write(&self, file: &mut File) -> std::io::Result<()> {
-        let mut text = serde_json::to_vec_pretty(self)?;
-        text.push(b'\n');
-        replace(file, &text)
+impl<R: Serialize> Report<R> {
+    /// A report without results, and where it goes, if anywhere.
+    pub(crate) fn open(
+        command: &'static str,
+        seed: u64,
+        options: Option<Value>,
+        file: &ResultFile,
+    ) -> Result<(Self, Exports<Self>), String> {
+        let json = file.json.iter().map(|path| (path.clone(), export::json as Writer<Self>));
+        let exports = Exports::open(json.collect(), file.force)?;
+        Ok((Self { command, provenance: Provenance::collect(seed), options, results: Vec::new() }, exports))
     }
-}
 
-/// Runs the locks, until the user has enough of it. An error is the exit code.
-pub(crate) fn run<L, R: Serialize>(
-    command: &'static str,
-    seed: u64,
-    options: Option<&Value>,
-    locks: &[L],
-    json: Option<(PathBuf, File)>,
-    mut run: impl FnMut(usize, &L) -> R,
-) -> Result<Vec<R>, ExitCode> {
-    let (mut json, provenance) = (json, Provenance::collect(seed));
-    let mut results: Vec<R> = Vec::new();
-    for (number, lock) in locks.iter().enumerate() {
-        if interrupt::requested() {
-            break;
-        }
-        results.push(run(number, lock));
-        if let Some((path, file)) = &mut json {
-            let all = Told { command, provenance: &provenance, options, results: &results };
-            if let Err(error) = all.write(file) {
-                eprintln!("stanchion {command}: {}: {error}", path.display());
-                return Err(ExitCode::from(FAILED));
+    /// Runs the locks, until the user has enough of it, and prints what is `told` of the results; and whether
+    /// all are good.
+    pub(crate) fn run<L>(
+        mut self,
+        locks: &[L],
+        mut file: Exports<Self>,
+        mut run: impl FnMut(usize, &L) -> R,
+        told: impl FnOnce(&[R]) -> (String, bool),
+    ) -> ExitCode {
+        for (number, lock) in locks.iter().enumerate() {
+            if interrupt::requested() {
+                break;
+            }
+            self.results.push(run(number, lock));
+            if let Err(error) = file.write(&self) {
+                eprintln!("stanchion {}: {error}", self.command);
+                return ExitCode::from(FAILED);
             }
         }
+        let ((text, good), interrupted) = (told(&self.results), interrupt::requested());
+        say!("{text}");
+        if interrupted {
+            say!("interrupted: {} of {} locks, results so far above", self.results.len(), locks.len());
+        }
+        ExitCode::from(code(good, interrupted))
     }
-    Ok(results)
 }
 
-/// How the command ends, and a line about it if that is sooner than was asked for.
-pub(crate) fn end<R>(results: &[R], locks: usize, good: impl Fn(&R) -> bool) -> ExitCode {
-    let interrupted = interrupt::requested();
-    if interrupted {
-        say!("interrupted: {} of {locks} locks, results so far above", results.len());
-    }
-    ExitCode::from(code(results.iter().all(good), interrupted))
-}
-
-/// The exit code.
-pub(crate) fn code(good: bool, interrupted: bool) -> u8 {
+fn code(good: bool, interrupted: bool) -> u8 {
     match (good, interrupted) {
         (_, true) => INTERRUPTED,
         (true, false) => PASSED,
@@ -73,21 +100,40 @@ pub(crate) fn code(good: bool, interrupted: bool) -> u8 {
     }
 }
 
+/// A title, and what a result has there.
+pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
+
+/// A table with a row for each result; figures stand on the right.
+pub(crate) fn table<R>(columns: &[Column<R>], results: &[R]) -> String {
+    let mut table = plain_table();
+    table.set_header(columns.iter().map(|(title, _)| title));
+    table.add_rows(results.iter().map(|result| columns.iter().map(move |(_, cell)| cell(result))));
+    align_right(&mut table);
+    trimmed(&table)
+}
+
+pub(crate) fn cpus() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io::{Seek as _, Write as _};
 
     #[test]
     fn the_file_holds_all_results_and_nothing_of_what_was_there() {
-        let mut file = tempfile::tempfile().unwrap();
-        file.write_all(&[b'x'; 10_000]).unwrap();
-        let all = Told { command: "torture", provenance: &"here", options: None, results: &["a", "b"] };
-        all.write(&mut file).unwrap();
-        file.rewind().unwrap();
-        let back: Value = serde_json::from_reader(&file).unwrap();
-        let told = serde_json::json!({"command": "torture", "provenance": "here", "results": ["a", "b"]});
-        assert_eq!(back, told);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("results.json");
+        std::fs::write(&path, [b'x'; 10_000]).unwrap();
+        let open = |force| Report::open("torture", 7, None, &ResultFile { json: Some(path.clone()), force });
+        assert!(open(false).is_err(), "it exists");
+        let (report, file) = open(true).unwrap();
+        report.run(&[0, 1], file, |_, &number| number, |_| (String::new(), true));
+        let back: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(back["provenance"]["seed"], 7);
+        let names: Vec<&String> = back.as_object().unwrap().keys().collect();
+        assert_eq!(names, ["command", "provenance", "results"]);
+        assert_eq!((&back["command"], &back["results"]), (&"torture".into(), &serde_json::json!([0, 1])));
     }
 
     #[test]

@@ -1,8 +1,6 @@
-//! `stanchion sweep`: a grid of simulated cells, on this computer or on a cluster, by the package for Python.
-//!
-//! The package has the whole of it, and this command starts it in its own place: `python3 -m stanchion
-//! sweep`.
-use lab_kit::output::REFUSED;
+//! `stanchion sweep`: a grid of simulated cells, on this computer or on a cluster. The package for Python has
+//! the whole of it, and this command starts it in its own place: `python3 -m stanchion sweep`.
+use lab_kit::output::{REFUSED, ended};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -42,21 +40,19 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-/// Becomes the package's command.
 pub(crate) fn run(args: &Args) -> ExitCode {
     let python = args.python.display();
     let mut probe = Command::new(&args.python);
     probe.args(["-c", "import stanchion._native, pyarrow"]).stdout(Stdio::null()).stderr(Stdio::null());
-    let message = match probe.status() {
-        Ok(status) if status.success() => {
-            let error = command(args).exec();
-            format!("{python} can not be started: {error}")
+    let error = match probe.status() {
+        Ok(status) if status.success() => command(args).exec(),
+        Ok(_) => {
+            let hint = "has no package for sweeps: pip install 'stanchion[sweep]'";
+            return ended(REFUSED, format_args!("{python} {hint}"));
         }
-        Ok(_) => format!("{python} has no package for sweeps: pip install 'stanchion[sweep]'"),
-        Err(error) => format!("{python} can not be started: {error}"),
+        Err(error) => error,
     };
-    eprintln!("stanchion: {message}");
-    ExitCode::from(REFUSED)
+    ended(REFUSED, format_args!("{python} can not be started: {error}"))
 }
 
 fn command(args: &Args) -> Command {

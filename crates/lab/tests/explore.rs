@@ -77,7 +77,7 @@ fn results_are_written_for_programs() {
     assert_eq!(file["results"][1]["failed"]["kind"], "transition");
     let again = explore(&args);
     assert_eq!(code(&again), 2);
-    assert!(stderr(&again).contains("exists; give another name or --force"), "{}", stderr(&again));
+    assert!(stderr(&again).contains("exists already; use --force to replace it"), "{}", stderr(&again));
 }
 
 #[test]

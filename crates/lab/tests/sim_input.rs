@@ -55,6 +55,8 @@ fn absurd_values_are_refused() {
     {
         assert!(refused(&[flag, value]).contains(flag), "{flag} {value}");
     }
+    assert!(refused(&["--repeat", "0"]).contains("must be a number from 1 to 1000"));
+    assert!(refused(&["--time", "0s"]).contains("--time: nothing happens in no time"));
     for set in
         ["memory.hit", "memory.hit=", "memory.hit=-1", "topology.sockets=9999999", "=", "memory.hit=1y"]
     {

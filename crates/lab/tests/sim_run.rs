@@ -232,6 +232,17 @@ fn an_interrupt_keeps_what_is_finished() {
 }
 
 #[test]
+fn a_device_that_takes_nothing_is_a_failure() {
+    let output = tiny(&["--vcpus", "1", "--csv", "/dev/full"]);
+    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{text}\n{error}");
+    assert!(
+        error.contains("cannot write /dev/full") && text.contains("written: /dev/full"),
+        "{text}\n{error}"
+    );
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
         .args(["sim", "--list"])

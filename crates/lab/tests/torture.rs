@@ -146,9 +146,15 @@ fn bad_input_is_one_line_and_exit_2() {
         (&["--without", "signal"], "nearest are signals"),
         (&["--writers", "0"], "--writers 0"),
         (&["--writers", "4097"], "invalid value '4097' for '--writers <N>': 4097 is not in 0..=4096"),
-        (&["--seconds", "0"], "invalid value '0' for '--seconds <S>': must be above 0"),
-        (&["--stall-seconds", "0"], "invalid value '0' for '--stall-seconds <S>': must be from 0.1"),
-        (&["--stat-interval", "0"], "invalid value '0' for '--stat-interval <S>': must be above 0"),
+        (&["--seconds", "0"], "invalid value '0' for '--seconds <S>': must be a number from 0.001 to 864000"),
+        (
+            &["--stall-seconds", "0"],
+            "invalid value '0' for '--stall-seconds <S>': must be a number from 0.1 to 3600",
+        ),
+        (
+            &["--stat-interval", "0"],
+            "invalid value '0' for '--stat-interval <S>': must be a number from 0.001 to 864000",
+        ),
         (&["--json", "/nonexistent/directory/results.json"], "/nonexistent/directory/results.json"),
     ] {
         let output = torture(args);

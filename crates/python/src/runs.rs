@@ -134,7 +134,6 @@ impl Observer for Collected {
     fn cell_done(&mut self, index: usize, cell: Cell) {
         self.0.push((index, cell));
     }
-    fn idle(&mut self) {}
 }
 
 fn run(

@@ -1,12 +1,12 @@
 //! The installed library, what programs are built with it, and how often all went well.
+use super::programs::{Toolchain, compiler_of};
 use crate::built;
-use crate::process::shell;
+use crate::process::{shell, silently};
 use anyhow::{Result, bail, ensure};
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use xshell::{Shell, cmd};
 
-/// What the compilers must be silent about.
 pub(super) const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
 
 pub(super) struct Bench<'a> {
@@ -14,33 +14,28 @@ pub(super) struct Bench<'a> {
     pub(super) sh: Shell,
     /// What to put in front of every path.
     pub(super) destdir: PathBuf,
-    /// Where programs go.
     pub(super) programs: PathBuf,
+    pub(super) toolchain: Toolchain,
     pub(super) passed: usize,
     pub(super) failed: usize,
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(root: &'a Path) -> Result<Self> {
+    pub(super) fn new(root: &'a Path, toolchain: Toolchain) -> Result<Self> {
         let sh = shell(root)?;
         let work = built::target(root).join("capi-check");
         sh.remove_path(&work)?;
         let programs = sh.create_dir(work.join("programs"))?;
-        Ok(Self { root, sh, destdir: work.join("dest"), programs, passed: 0, failed: 0 })
+        Ok(Self { root, sh, destdir: work.join("dest"), programs, toolchain, passed: 0, failed: 0 })
     }
 
-    /// Notes how something went, and says it.
     pub(super) fn note(&mut self, what: &str, result: Result<()>) {
-        match result {
-            Ok(()) => {
-                self.passed += 1;
-                println!("capi: ok      {what}");
-            }
-            Err(why) => {
-                self.failed += 1;
-                println!("capi: FAILED  {what}: {why}");
-            }
-        }
+        let (count, line) = match result {
+            Ok(()) => (&mut self.passed, format!("ok      {what}")),
+            Err(why) => (&mut self.failed, format!("FAILED  {what}: {why}")),
+        };
+        *count += 1;
+        println!("capi: {line}");
     }
 
     /// A path under `/usr`, as it was installed.
@@ -48,9 +43,13 @@ impl<'a> Bench<'a> {
         self.destdir.join("usr").join(below)
     }
 
-    /// A source of `crates/capi`.
-    pub(super) fn source(&self, below: &str) -> PathBuf {
-        self.root.join("crates/capi").join(below)
+    /// Makes a program, or a plugin, of a source of `crates/capi`; `libraries` stand behind it.
+    pub(super) fn compile(&self, options: &str, source: &str, to: &Path, libraries: &[String]) -> Result<()> {
+        let [compiler, standard] = compiler_of(self.toolchain, source);
+        let path = format!("crates/capi/{source}");
+        let (options, ours) = (options.split_whitespace(), self.pkg_config("--cflags")?);
+        let compile = cmd!(self.sh, "{compiler} -O2 -pthread {standard} {STRICT...} {options...} {ours...}");
+        silently(compile.arg(path).arg("-o").arg(to).args(libraries)).map(drop)
     }
 
     /// What pkg-config says for this tree, and only for it.

@@ -1,15 +1,13 @@
-//! What happens when something is wrong: the test programs must notice faults of the library, which dies of
-//! one that it finds in itself; and a plugin with the library inside must not be unloaded while threads use
-//! it.
-use super::bench::{Bench, STRICT, judge};
-use super::install::{STAYS, build, one_object};
-use super::programs::{Toolchain, shared, tests};
+//! When something is wrong: the test programs must notice faults of the library, which dies of one that it
+//! finds in itself; and a plugin with the library inside must not be unloaded while threads use it.
+use super::bench::{Bench, judge};
+use super::install::{Functions, STAYS, build, one_object};
+use super::programs::{SHARED, place, tests};
 use crate::files::entries;
 use crate::process::silently;
 use anyhow::{Result, anyhow, ensure};
 use serde::Deserialize;
 use std::os::unix::process::ExitStatusExt as _;
-use std::path::PathBuf;
 use std::process::Output;
 use xshell::cmd;
 
@@ -31,21 +29,23 @@ struct Fault {
 /// How a program ends that its own clock ends: SIGALRM.
 const TIME_IS_OVER: &str = "signal: 14";
 const SIGABRT: i32 = 6;
-/// What every fault starts with.
 const START: &str = "#include <errno.h>\n#define NONE(p, size) (!(p) || (unsigned long)(p) % (size))\n";
 
-pub(super) fn check(bench: &mut Bench<'_>, toolchain: &Toolchain, functions: &[String]) -> Result<()> {
-    let ended = judge_panic(&panic(bench, toolchain, functions)?);
+/// For programs that use more than C has.
+const GNU: &str = "-std=gnu11 -Wno-pedantic";
+
+pub(super) fn check(bench: &mut Bench<'_>, functions: &Functions) -> Result<()> {
+    let ended = judge_panic(&panic(bench, functions)?);
     bench.note("a fault that the library finds in itself ends the process with one line", ended);
-    plugins(bench, toolchain)?;
+    plugins(bench)?;
     for source in tests() {
-        let ended = judge(&replaced(bench, toolchain, source, "", false)?, None);
+        let ended = judge(&replaced(bench, source, "", false)?, None);
         bench.note(&format!("{source} with nothing replaced"), ended);
     }
     let faults: Vec<Fault> = entries(bench.root, FAULTS, "fault")?;
     for Fault { says, program, code, hangs } in &faults {
         ensure!(tests().any(|source| source == program), "{FAULTS}: no test {program}");
-        match judge(&replaced(bench, toolchain, program, code, *hangs)?, None) {
+        match judge(&replaced(bench, program, code, *hangs)?, None) {
             Ok(()) => bench.note(says, Err(anyhow!("{program} does not notice"))),
             Err(how) if how.to_string().contains(TIME_IS_OVER) != *hangs => bench.note(says, Err(how)),
             Err(how) => bench.note(&format!("noticed: {says}: {how}"), Ok(())),
@@ -55,14 +55,8 @@ pub(super) fn check(bench: &mut Bench<'_>, toolchain: &Toolchain, functions: &[S
 }
 
 /// How a program ends if the functions of `code` take the place of the library's.
-fn replaced(
-    bench: &Bench<'_>,
-    toolchain: &Toolchain,
-    source: &str,
-    code: &str,
-    hangs: bool,
-) -> Result<Output> {
-    let (compiler, library) = (toolchain.c, bench.programs.join("fault.so"));
+fn replaced(bench: &Bench<'_>, source: &str, code: &str, hangs: bool) -> Result<Output> {
+    let (compiler, library) = (bench.toolchain[0], bench.programs.join("fault.so"));
     let fault = library.with_extension("c");
     bench.sh.write_file(&fault, format!("{START}{code}"))?;
     silently(cmd!(bench.sh, "{compiler} -shared -fPIC {fault} -o {library}"))?;
@@ -70,21 +64,18 @@ fn replaced(
     // ended long before.
     let seconds = if hangs { "8" } else { "100" };
     let env = [("LD_PRELOAD", &*library.to_string_lossy()), ("CHECK_SECONDS", seconds)];
-    bench.run(&shared(bench, toolchain, source), &[], &env)
+    bench.run(&place(bench, source, SHARED), &[], &env)
 }
 
 /// How a program ends that brings a panic about, with a debug build of the library.
-fn panic(bench: &Bench<'_>, toolchain: &Toolchain, functions: &[String]) -> Result<Output> {
-    let Bench { sh, programs, .. } = bench;
-    let (archive, libraries) = build(bench.root, sh, "dev", true)?;
+fn panic(bench: &Bench<'_>, functions: &Functions) -> Result<Output> {
+    let Bench { root, sh, programs, .. } = bench;
+    let (archive, libraries) = build(root, sh, "dev", true)?;
     let object = one_object(sh, &programs.join("debug"), &archive, functions)?;
-    let (compiler, program, source) = (toolchain.c, programs.join("panics"), bench.source("tests/panics.c"));
-    let flags = bench.pkg_config("--cflags")?;
-    silently(cmd!(
-        sh,
-        "{compiler} -std=gnu11 -pthread {flags...} {source} {object} -o {program} {libraries...}"
-    ))?;
-    Ok(cmd!(sh, "{program}").ignore_status().output()?)
+    let program = programs.join("panics");
+    let linked = [vec![object.display().to_string()], libraries].concat();
+    bench.compile(GNU, "tests/panics.c", &program, &linked)?;
+    bench.run(&program, &[], &[])
 }
 
 fn judge_panic(output: &Output) -> Result<()> {
@@ -97,43 +88,26 @@ fn judge_panic(output: &Output) -> Result<()> {
 
 /// A plugin that has the library inside, and a host whose threads outlive it: in both ways to link it, and
 /// without what the archive asks for, which the host must notice.
-fn plugins(bench: &mut Bench<'_>, toolchain: &Toolchain) -> Result<()> {
-    let host = compile(bench, toolchain, "plugin_host", "plugin-host", &["-ldl".to_owned()])?;
-    let run = |bench: &Bench<'_>, file: &str, flags: &[String]| -> Result<Output> {
-        let flags = [&["-shared".to_owned(), "-fPIC".to_owned()], flags].concat();
-        let plugin = compile(bench, toolchain, "plugin", file, &flags)?;
-        bench.run(&host, &[&plugin], &[])
-    };
-    let (shared, archive) = (bench.pkg_config("--libs")?, bench.archive()?);
+fn plugins(bench: &mut Bench<'_>) -> Result<()> {
+    let (host, plugin) = (bench.programs.join("plugin-host"), bench.programs.join("plugin.so"));
+    bench.compile(GNU, "tests/plugin_host.c", &host, &["-ldl".to_owned()])?;
+    let options = format!("{GNU} -shared -fPIC");
+    let archive = bench.archive()?;
     let unpinned: Vec<String> = archive.iter().filter(|&flag| flag != STAYS).cloned().collect();
-    for (library, file, flags) in
-        [("shared library", "plugin-shared.so", &shared), ("archive", "plugin-archive.so", &archive)]
-    {
-        let ended = judge(&run(bench, file, flags)?, None);
-        bench.note(&format!("a host outlives a plugin with the {library}"), ended);
+    for (what, libraries, goes_well) in [
+        ("a host outlives a plugin with the shared library", bench.pkg_config("--libs")?, true),
+        ("a host outlives a plugin with the archive", archive, true),
+        ("the host notices a plugin with the archive that is really unloaded", unpinned, false),
+    ] {
+        bench.compile(&options, "tests/plugin.c", &plugin, &libraries)?;
+        let ended = match judge(&bench.run(&host, &[&plugin], &[])?, None) {
+            ended if goes_well => ended,
+            Ok(()) => Err(anyhow!("nothing went wrong")),
+            Err(_) => Ok(()),
+        };
+        bench.note(what, ended);
     }
-    let ended = judge(&run(bench, "plugin-unpinned.so", &unpinned)?, None);
-    let noticed = if ended.is_ok() { Err(anyhow!("nothing went wrong")) } else { Ok(()) };
-    bench.note("the host notices a plugin with the archive that is really unloaded", noticed);
     Ok(())
-}
-
-fn compile(
-    bench: &Bench<'_>,
-    toolchain: &Toolchain,
-    name: &str,
-    file: &str,
-    flags: &[String],
-) -> Result<PathBuf> {
-    let (compiler, path) = (toolchain.c, bench.programs.join(file));
-    let (source, ours) = (bench.source(&format!("tests/{name}.c")), bench.pkg_config("--cflags")?);
-    let warnings = STRICT.iter().chain(&["-Wno-pedantic"]);
-    let options = "-O2 -pthread -std=gnu11".split(' ');
-    silently(cmd!(
-        bench.sh,
-        "{compiler} {options...} {warnings...} {ours...} {source} -o {path} {flags...}"
-    ))?;
-    Ok(path)
 }
 
 #[cfg(test)]

@@ -20,11 +20,13 @@ use xshell::{Shell, cmd};
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The version of the binary interface: the first when a function goes or changes, all symbols carry the
 /// second.
-pub(crate) const SONAME: &str = "libstanchion.so.0";
-pub(crate) const NODE: &str = "STANCHION_0.1";
+pub(super) const SONAME: &str = "libstanchion.so.0";
+pub(super) const NODE: &str = "STANCHION_0.1";
 
-/// The wrapper for C++, from the root of the workspace.
 const WRAPPER: &str = "crates/capi/include/stanchion.hpp";
+
+/// The names of functions.
+pub(super) type Functions = BTreeSet<String>;
 
 /// Where things go.
 #[derive(clap::Args)]
@@ -44,7 +46,11 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// The place to write `name` in the directory of libraries to.
+    /// For `/usr`, written below `destdir`.
+    pub(crate) fn usr(destdir: PathBuf, libdir: &str, family: bool) -> Self {
+        Self { prefix: "/usr".into(), libdir: libdir.into(), destdir: Some(destdir), family }
+    }
+
     fn library(&self, name: &str) -> PathBuf {
         self.of(self.libdir.join(name))
     }
@@ -59,7 +65,6 @@ impl Places {
     }
 }
 
-/// Builds the library and installs it.
 pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
     let destdir = places.destdir.or_else(|| env::var_os("DESTDIR").map(PathBuf::from));
     places.destdir = destdir.filter(|path| !path.as_os_str().is_empty());
@@ -73,13 +78,10 @@ pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// The same for another command; what was installed.
+/// Builds the library and installs it; what was installed.
 pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     let prefix = places.prefix.display();
-    ensure!(
-        places.prefix.is_absolute(),
-        "--prefix {prefix} is no absolute path; give one such as /usr/local"
-    );
+    ensure!(places.prefix.is_absolute(), "--prefix {prefix} is no absolute path, such as /usr/local");
     let sh = shell(root)?;
     let mut headers = vec![HEADER];
     headers.extend(places.family.then_some(FAMILY_HEADER));
@@ -90,11 +92,13 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     let archive = work.join("libstanchion.a");
     sh.remove_path(&archive)?;
     silently(cmd!(sh, "ar rcs {archive} {object}"))?;
-    let library = link(&sh, &work, &object, &functions, &libraries)?;
+    let library = link(&sh, &work, &object, &libraries)?;
 
     let mut installed = Vec::new();
     let mut put = |place: PathBuf, contents: &[u8]| -> Result<()> {
-        files::put(&place, contents).with_context(|| not_written(&place))?;
+        files::put(&place, contents).with_context(|| {
+            format!("{} can not be written; give --prefix or --destdir a directory of yours", place.display())
+        })?;
         installed.push(place);
         Ok(())
     };
@@ -118,7 +122,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     for (name, leads_to) in [(SONAME, file.as_str()), ("libstanchion.so", SONAME)] {
         let place = places.library(name);
         let _ = fs::remove_file(&place);
-        symlink(leads_to, &place).with_context(|| not_written(&place))?;
+        symlink(leads_to, &place).with_context(|| place.display().to_string())?;
         installed.push(place);
     }
     Ok(installed)
@@ -126,7 +130,7 @@ pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
 
 /// Has cargo build the archive: in the profile `release`, or in `dev`, with checks in the locks themselves.
 /// The archive, and flags of the libraries of the system that it needs.
-pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<(PathBuf, Vec<String>)> {
+pub(super) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Result<(PathBuf, Vec<String>)> {
     let target = built::target(root);
     let (target, directory) = match profile {
         // Not in `target/debug`: another job of CI may build there.
@@ -147,32 +151,25 @@ pub(crate) fn build(root: &Path, sh: &Shell, profile: &str, family: bool) -> Res
 /// `libgcc` and `libc` goes with `-static`.
 fn native_libraries(text: &str) -> Option<Vec<String>> {
     let line = text.lines().find_map(|line| line.split("native-static-libs:").nth(1))?;
-    let mut flags: Vec<String> = Vec::new();
-    for flag in line.split_whitespace().filter(|flag| !["-lgcc_s", "-lc"].contains(flag)) {
-        if !flags.iter().any(|known| known == flag) {
-            flags.push(flag.to_owned());
-        }
-    }
-    Some(flags)
+    let mut seen = BTreeSet::from(["-lgcc_s", "-lc"]);
+    Some(line.split_whitespace().filter(|flag| seen.insert(flag)).map(str::to_owned).collect())
 }
 
-/// The functions that these headers declare.
-pub(crate) fn functions_of(sh: &Shell, headers: &[&str]) -> Result<Vec<String>> {
+pub(super) fn functions_of(sh: &Shell, headers: &[&str]) -> Result<Functions> {
     let texts: String = headers.iter().map(|header| sh.read_file(header)).collect::<xshell::Result<_>>()?;
     declared(&texts)
 }
 
-fn declared(headers: &str) -> Result<Vec<String>> {
-    let code = Regex::new(r"(?s:/\*.*?\*/)|(?m:^#.*$)")?.replace_all(headers, "").into_owned();
-    let found = Regex::new(r"\b(stanchion_\w+)\(")?;
-    let names: BTreeSet<_> = found.captures_iter(&code).map(|found| found[1].to_owned()).collect();
-    Ok(names.into_iter().collect())
+/// Those whose declarations begin with a line: lines of comments and of the preprocessor begin otherwise.
+fn declared(headers: &str) -> Result<Functions> {
+    let declaration = Regex::new(r"(?m)^\w.*?\b(stanchion_\w+)\(")?;
+    Ok(declaration.captures_iter(headers).map(|found| found[1].to_owned()).collect())
 }
 
 /// Makes one object of the archive, in which only `functions` are visible.
-pub(crate) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &[String]) -> Result<PathBuf> {
+pub(super) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &Functions) -> Result<PathBuf> {
     let (whole, object, list) = (work.join("whole.o"), work.join("stanchion.o"), work.join("functions"));
-    sh.write_file(&list, functions.join("\n") + "\n")?;
+    sh.write_file(&list, functions.iter().flat_map(|name| [name, "\n"]).collect::<String>())?;
     let needed = functions.iter().flat_map(|name| ["-u", name]);
     silently(cmd!(sh, "ld -r --gc-sections {needed...} --whole-archive {archive} -o {whole}"))?;
     // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left
@@ -184,34 +181,20 @@ pub(crate) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &[S
 
 /// What keeps a library loaded once it was: a thread that has released a lock may point the kernel to a
 /// restartable sequence of it until it is interrupted next, and is killed if that is gone by then.
-pub(crate) const STAYS: &str = "-Wl,-z,nodelete";
+pub(super) const STAYS: &str = "-Wl,-z,nodelete";
 
-/// Links the shared library. It is not unloaded ([`STAYS`]).
-fn link(
-    sh: &Shell,
-    work: &Path,
-    object: &Path,
-    functions: &[String],
-    libraries: &[String],
-) -> Result<PathBuf> {
+fn link(sh: &Shell, work: &Path, object: &Path, libraries: &[String]) -> Result<PathBuf> {
     let (script, library) = (work.join("symbols.map"), work.join(SONAME));
-    sh.write_file(&script, version_script(functions))?;
+    // Of ours, the object shows nothing but the functions; the rest is what the linker adds.
+    sh.write_file(&script, format!("{NODE} {{ global: stanchion_*; local: *; }};\n"))?;
     let names = [format!("-Wl,-soname,{SONAME}"), format!("-Wl,--version-script,{}", script.display())];
     let flags = ["-Wl,-z,defs,-z,relro,-z,now", STAYS, "-Wl,--gc-sections", "-Wl,--as-needed"];
     silently(cmd!(sh, "cc -shared {object} -o {library} {names...} {flags...} {libraries...}"))?;
     Ok(library)
 }
 
-fn version_script(functions: &[String]) -> String {
-    let global = functions.join(";\n        ");
-    format!("{NODE} {{\n    global:\n        {global};\n    local:\n        *;\n}};\n")
-}
-
 /// A file for pkg-config or CMake, with what is known only here.
 fn filled(template: &str, places: &Places, libraries: &[String], between: &str) -> String {
-    let mut parts = VERSION.split('.');
-    let mut part = || parts.next().unwrap_or("0");
-    let (major, minor) = (part(), part());
     let private: Vec<&str> = libraries.iter().map(String::as_str).chain([STAYS]).collect();
     template
         .replace("@PREFIX@", &places.prefix.to_string_lossy())
@@ -219,12 +202,8 @@ fn filled(template: &str, places: &Places, libraries: &[String], between: &str) 
         .replace("@INCLUDEDIR@", &places.prefix.join("include").to_string_lossy())
         .replace("@PRIVATE@", &private.join(between))
         .replace("@VERSION@", VERSION)
-        .replace("@MAJOR@", major)
-        .replace("@MINOR@", minor)
-}
-
-fn not_written(place: &Path) -> String {
-    format!("{} can not be written; give --prefix or --destdir a directory of yours", place.display())
+        .replace("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR"))
+        .replace("@MINOR@", env!("CARGO_PKG_VERSION_MINOR"))
 }
 
 #[cfg(test)]
@@ -249,7 +228,10 @@ mod tests {
         let header = "/* stanchion_no(1) */\n#define STANCHION_X(c) stanchion_nor(c)\n\
                       typedef struct stanchion_x_t {\n} stanchion_x_t;\n\
                       int stanchion_x_lock(struct stanchion_x_t *lock) STANCHION_NOEXCEPT;\nsize_t stanchion_n(void);\n";
-        assert_eq!(declared(header).expect("patterns"), ["stanchion_n", "stanchion_x_lock"]);
+        assert_eq!(
+            declared(header).expect("a pattern"),
+            ["stanchion_n", "stanchion_x_lock"].map(str::to_owned).into()
+        );
     }
 
     #[test]
@@ -257,14 +239,5 @@ mod tests {
         let text = "note: native-static-libs: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc -lrt\n";
         assert_eq!(native_libraries(text).expect("said"), ["-lutil", "-lrt", "-lpthread", "-lm", "-ldl"]);
         assert_eq!(native_libraries("nothing"), None);
-    }
-
-    #[test]
-    fn the_script_hides_all_but_the_functions() {
-        let script = version_script(&["stanchion_a".to_owned()]);
-        assert_eq!(
-            script,
-            "STANCHION_0.1 {\n    global:\n        stanchion_a;\n    local:\n        *;\n};\n"
-        );
     }
 }

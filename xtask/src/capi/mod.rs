@@ -18,27 +18,21 @@ use std::path::Path;
 use std::process::ExitCode;
 
 pub(crate) fn check(root: &Path) -> Result<ExitCode> {
-    let mut bench = Bench::new(root)?;
-    let places = Places {
-        prefix: "/usr".into(),
-        libdir: "lib".into(),
-        destdir: Some(bench.destdir.clone()),
-        family: true,
-    };
-    install_to(root, &places)?;
+    let toolchains = programs::toolchains()?;
+    let mut bench = Bench::new(root, toolchains[0])?;
+    install_to(root, &Places::usr(bench.destdir.clone(), "lib", true))?;
     let functions = functions_of(&bench.sh, &[HEADER, FAMILY_HEADER])?;
     let symbols = symbols::check(&bench, &functions);
     bench.note("the shared library has the headers' functions, versioned", symbols);
-    let toolchains = programs::toolchains()?;
     for toolchain in &toolchains {
-        programs::accept_headers(&mut bench, toolchain);
-        programs::build_and_run(&mut bench, toolchain)?;
+        bench.toolchain = *toolchain;
+        programs::accept_headers(&mut bench);
+        programs::build_and_run(&mut bench)?;
     }
-    let first = &toolchains[0];
-    let called = programs::called(&bench, first)?;
-    let called = symbols::missing(&functions, &called, "called by no test program");
+    bench.toolchain = toolchains[0];
+    let called = symbols::missing(&functions, &programs::called(&bench)?, "called by no test program");
     bench.note("the test programs call every function of the headers", called);
-    faulty::check(&mut bench, first, &functions)?;
+    faulty::check(&mut bench, &functions)?;
     println!("capi: {} passed, {} failed", bench.passed, bench.failed);
     Ok(if bench.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

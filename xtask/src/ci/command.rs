@@ -1,87 +1,74 @@
-//! The commands of a job: what they print is passed on as it comes, and the last lines are kept for the
-//! summary.
+//! The commands of a job: what they print goes to a file, and its last lines to the summary.
 use super::job::Step;
 use super::summary::Outcome;
 use crate::process::ourselves;
 use core::fmt;
 use core::time::Duration;
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::param::clock_ticks_per_second;
 use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
-use std::collections::{BTreeMap, VecDeque};
-use std::fs::File;
-use std::io::{self, PipeReader, Read as _, Write};
-use std::os::fd::AsFd as _;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::{Arc, mpsc};
-use std::time::Instant;
-use std::{fs, thread};
 
 /// So many lines of a command that failed are told again at the end.
 const KEPT: usize = 25;
-/// Whatever a command leaves running may have its output; it is not waited for longer than this.
-const FOR_LEFTOVERS: Duration = Duration::from_secs(2);
-
-/// Standard output, unbuffered.
-pub(super) fn live() -> Arc<File> {
-    let copy = io::stdout().as_fd().try_clone_to_owned();
-    Arc::new(File::from(copy.expect("a process has room for a descriptor")))
-}
 
 /// Runs the commands of one job.
 pub(super) struct Shell<'a> {
-    /// The workspace, as an absolute path.
     pub(super) root: &'a Path,
-    /// Where what the job prints goes.
-    pub(super) out: Arc<File>,
+    /// What the job prints is appended to it, and read again.
+    pub(super) log: &'a File,
     /// The CPU time of the commands so far, and of the children that they waited for.
     pub(super) cpu: Duration,
 }
 
 impl Shell<'_> {
-    /// Prints a line.
     pub(super) fn say(&mut self, line: fmt::Arguments<'_>) {
-        // A closed pipe does not stop the jobs.
-        let _ = self.out.write_all(format!("{line}\n").as_bytes());
+        // A full disk does not stop the jobs.
+        let _ = self.log.write_all(format!("{line}\n").as_bytes());
     }
 
-    /// Whether a command succeeds; nothing of it is seen.
     pub(super) fn succeeds(&self, step: &Step) -> bool {
         let mut command = self.command(step);
         command.stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|status| status.success())
     }
 
     fn command(&self, step: &Step) -> Command {
-        let mut command = match step.words().as_slice() {
-            ["cargo", "xtask", words @ ..] => {
-                let mut ours = ourselves(self.root);
-                ours.args(words);
-                ours
-            }
-            words => {
-                let mut other = Command::new(words[0]);
-                other.args(&words[1..]);
-                other
-            }
+        let words = step.words();
+        let (mut command, words) = match words.as_slice() {
+            ["cargo", "xtask", words @ ..] => (ourselves(self.root), words),
+            words => (Command::new(words[0]), &words[1..]),
         };
-        command.current_dir(self.root);
+        command.args(words).current_dir(self.root);
         command
     }
 
-    /// Runs a command.
     pub(super) fn run(&mut self, step: &Step, env: &BTreeMap<String, String>) -> Outcome {
         let line = command_line(step, env);
         self.say(format_args!("--- {line}"));
-        let mut command = self.command(step);
-        command.envs(env);
-        match passed_on(command, self.out.clone()) {
-            Ok((status, last, cpu)) => {
-                self.cpu += cpu;
-                if status.success() { Outcome::Ok } else { Outcome::Failed { step: line, last } }
-            }
+        match self.logged(self.command(step).envs(env)) {
+            Ok((status, _)) if status.success() => Outcome::Ok,
+            Ok((_, printed)) => Outcome::Failed { step: line, last: last_lines(&printed) },
             Err(error) => Outcome::failed(format!("{line}: {error}")),
         }
+    }
+
+    /// How a command ended and what it printed, in the order in which it was written; its last line is ended.
+    fn logged(&mut self, command: &mut Command) -> io::Result<(ExitStatus, Vec<u8>)> {
+        let start = self.log.metadata()?.len();
+        let mut child = command.stdout(self.log.try_clone()?).stderr(self.log.try_clone()?).spawn()?;
+        self.cpu += cpu_at_end(&child);
+        let status = child.wait()?;
+        let mut printed = Vec::new();
+        self.log.seek(SeekFrom::Start(start))?;
+        self.log.read_to_end(&mut printed)?;
+        if printed.last().is_some_and(|&last| last != b'\n') {
+            self.say(format_args!(""));
+        }
+        Ok((status, printed))
     }
 }
 
@@ -92,31 +79,15 @@ fn command_line(step: &Step, env: &BTreeMap<String, String>) -> String {
     env.collect::<String>() + &step.line
 }
 
-/// Runs it with one pipe for both of its outputs, so that they stay in the order in which they were written.
-/// How it ended, its last lines, and its CPU time.
-fn passed_on(
-    mut command: Command,
-    out: impl Write + Send + 'static,
-) -> io::Result<(ExitStatus, Vec<String>, Duration)> {
-    let (reader, writer) = io::pipe()?;
-    let mut child = command.stdout(writer.try_clone()?).stderr(writer).spawn()?;
-    // It holds the pipe, too, which would never end.
-    drop(command);
-    let (read, lines) = mpsc::channel();
-    thread::spawn(move || copy(reader, out, &read));
-    let cpu = cpu_at_end(&child);
-    let status = child.wait()?;
-    let until = Instant::now() + FOR_LEFTOVERS;
-    let left = || until.checked_duration_since(Instant::now());
-    let mut last = VecDeque::new();
-    // It matters not whether all was read or the time is over: what there is is what is told.
-    while let Some(Ok(line)) = left().map(|left| lines.recv_timeout(left)) {
-        last.push_back(line);
-        if last.len() > KEPT {
-            last.pop_front();
-        }
-    }
-    Ok((status, last.into(), cpu))
+/// Without what a progress bar draws over.
+fn last_lines(printed: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(printed);
+    let lines: Vec<&str> = text.lines().collect();
+    let kept = &lines[lines.len().saturating_sub(KEPT)..];
+    kept.iter()
+        .filter_map(|line| line.trim_end_matches('\r').rsplit('\r').next())
+        .map(str::to_owned)
+        .collect()
 }
 
 /// Waits until a child has ended, but leaves it to be reaped: its CPU time, with that of the children it
@@ -124,7 +95,7 @@ fn passed_on(
 fn cpu_at_end(child: &Child) -> Duration {
     let pid = Pid::from_child(child);
     let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    while matches!(waitid(WaitId::Pid(pid), ends), Err(Errno::INTR)) {}
+    let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), ends));
     let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
     Duration::from_secs_f64(cpu_ticks(&stat) as f64 / clock_ticks_per_second() as f64)
 }
@@ -136,48 +107,32 @@ fn cpu_ticks(stat: &str) -> u64 {
     fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// Passes on what comes, when it comes, until the pipe ends, and ends the last line.
-fn copy(mut reader: PipeReader, mut out: impl Write, lines: &mpsc::Sender<String>) {
-    let keep = |line: &[u8]| {
-        let text = String::from_utf8_lossy(line);
-        // What a progress bar draws over is not kept.
-        let text = text.trim_end_matches(['\r', '\n']).rsplit('\r').next().unwrap_or_default();
-        // Whoever waited has gone by now when this fails.
-        let _ = lines.send(text.to_owned());
-    };
-    let (mut bytes, mut line) = ([0; 4096], Vec::new());
-    loop {
-        let length = match reader.read(&mut bytes) {
-            Ok(0) => break,
-            Ok(length) => length,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-            Err(_) => break,
-        };
-        // A closed pipe does not stop the command.
-        let _ = out.write_all(&bytes[..length]).and_then(|()| out.flush());
-        line.extend_from_slice(&bytes[..length]);
-        while let Some(end) = line.iter().position(|&byte| byte == b'\n') {
-            keep(&line.drain(..=end).collect::<Vec<_>>());
-        }
-    }
-    if !line.is_empty() {
-        keep(&line);
-        let _ = out.write_all(b"\n");
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ci::lanes::open;
+    use core::sync::atomic::{AtomicUsize, Ordering};
+    use std::time::Instant;
 
     fn step(line: &str) -> Step {
         Step::try_from(line.to_owned()).expect("a command")
     }
 
+    /// A file without a name.
+    fn log() -> File {
+        static NUMBER: AtomicUsize = AtomicUsize::new(0);
+        let number = (std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(format!("stanchion-log-{number:?}"));
+        let file = open(&path).expect("a directory for files");
+        fs::remove_file(path).expect("it is there");
+        file
+    }
+
     fn shell(script: &str) -> (ExitStatus, Vec<String>, Duration) {
-        let mut command = Command::new("sh");
-        command.args(["-c", script]);
-        passed_on(command, io::sink()).expect("a shell")
+        let log = log();
+        let mut shell = Shell { root: Path::new("/"), log: &log, cpu: Duration::ZERO };
+        let (status, printed) = shell.logged(Command::new("sh").args(["-c", script])).expect("a shell");
+        (status, last_lines(&printed), shell.cpu)
     }
 
     #[test]
@@ -207,8 +162,9 @@ mod tests {
 
     #[test]
     fn only_a_failure_tells_them_again() {
+        let log = log();
         let run = |script| {
-            let mut shell = Shell { root: Path::new("/"), out: live(), cpu: Duration::ZERO };
+            let mut shell = Shell { root: Path::new("/"), log: &log, cpu: Duration::ZERO };
             shell.run(&step(&format!("sh -c '{script}'")), &BTreeMap::new())
         };
         assert_eq!(run("true"), Outcome::Ok);
@@ -220,15 +176,16 @@ mod tests {
     }
 
     #[test]
-    fn all_is_passed_on_and_the_last_line_ended() {
-        let (reader, mut writer) = io::pipe().expect("a pipe");
-        writer.write_all(b"a\r\n 10 %\r 20 %\rb").expect("room");
-        drop(writer);
-        let (mut out, (read, lines)) = (Vec::new(), mpsc::channel());
-        copy(reader, &mut out, &read);
-        drop(read);
-        assert_eq!(out, b"a\r\n 10 %\r 20 %\rb\n");
-        assert_eq!(lines.iter().collect::<Vec<_>>(), ["a", "b"]);
+    fn all_is_logged_and_the_last_line_ended() {
+        let mut log = log();
+        log.write_all(b"before\n").expect("room");
+        let mut shell = Shell { root: Path::new("/"), log: &log, cpu: Duration::ZERO };
+        let script = r"printf 'a\r\n 10 %%\r 20 %%\rb'";
+        let (_, printed) = shell.logged(Command::new("sh").args(["-c", script])).expect("a shell");
+        assert_eq!(last_lines(&printed), ["a", "b"]);
+        let mut all = Vec::new();
+        log.rewind().and_then(|()| log.read_to_end(&mut all)).expect("readable");
+        assert_eq!(all, b"before\na\r\n 10 %\r 20 %\rb\n");
     }
 
     #[test]

@@ -1,13 +1,13 @@
 //! What a job of `cargo xtask ci` is. The jobs themselves are in [`PATH`].
+use crate::files::entries;
+use anyhow::Result;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::{fs, io};
 
 /// Path of the jobs, whose head says what each field means.
 const PATH: &str = "xtask/ci.toml";
 
-/// One job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Job {
@@ -15,7 +15,6 @@ pub(crate) struct Job {
     pub(crate) shows: String,
     pub(crate) needs: Option<Step>,
     pub(crate) steps: Vec<Step>,
-    /// The runs that the job is part of.
     #[serde(default = "all_but_quick")]
     pub(crate) runs: Vec<Speed>,
     #[serde(default)]
@@ -30,30 +29,15 @@ fn all_but_quick() -> Vec<Speed> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Speed {
-    /// What can be known in a minute or two.
     Quick,
-    /// What lands.
     Landing,
-    /// Everything.
     Night,
-}
-
-impl Speed {
-    /// For titles.
-    pub(crate) const fn name(self) -> &'static str {
-        match self {
-            Self::Quick => "quick",
-            Self::Landing => "what lands",
-            Self::Night => "the night",
-        }
-    }
 }
 
 /// One command of a job.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(crate) struct Step {
-    /// As one would type it.
     pub(crate) line: String,
     pub(crate) words: Vec<String>,
 }
@@ -80,16 +64,8 @@ impl TryFrom<String> for Step {
 }
 
 /// The jobs of the workspace at `root`, which is an absolute path.
-pub(super) fn read(root: &Path) -> io::Result<Vec<Job>> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct File {
-        job: Vec<Job>,
-    }
-
-    let file: File = toml::from_str(&fs::read_to_string(root.join(PATH))?)
-        .map_err(|error| io::Error::other(format!("{PATH}: {error}")))?;
-    let mut jobs = file.job;
+pub(super) fn read(root: &Path) -> Result<Vec<Job>> {
+    let mut jobs: Vec<Job> = entries(root, PATH, "job")?;
     for value in jobs.iter_mut().flat_map(|job| job.env.values_mut()) {
         *value = value.replace("{root}", &root.to_string_lossy());
     }

@@ -5,14 +5,14 @@ mod lanes;
 mod msrv;
 mod summary;
 
+use anyhow::{Result, bail};
 use clap::Args;
 use command::Shell;
-use job::{Job, Speed, Step};
+use job::{Job, Speed};
 use lab_kit::names::unknown;
 use std::path::Path;
 use std::process::ExitCode;
 use std::time::Instant;
-use std::{fs, io};
 use summary::{Outcome, Summary};
 
 #[derive(Args)]
@@ -35,37 +35,27 @@ pub(crate) struct Request {
     list: bool,
 }
 
-impl Request {
-    fn speed(&self) -> Speed {
-        match (self.quick, self.nightly) {
-            (true, _) => Speed::Quick,
-            (_, true) => Speed::Night,
-            _ => Speed::Landing,
-        }
-    }
-}
-
-/// Runs jobs, or lists all of them.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
-    // Commands start in the root and are given its path: it has to be absolute.
-    let root = fs::canonicalize(root)
-        .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", root.display())))?;
-    let jobs = job::read(&root)?;
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    let jobs = job::read(root)?;
     if request.list {
         list(&jobs);
         return Ok(ExitCode::SUCCESS);
     }
-    let chosen = select(&jobs, &request.only, request.speed()).map_err(io::Error::other)?;
+    let speed = match (request.quick, request.nightly) {
+        (true, _) => Speed::Quick,
+        (_, true) => Speed::Night,
+        _ => Speed::Landing,
+    };
+    let chosen = select(&jobs, &request.only, speed)?;
     let start = Instant::now();
-    let summary = Summary { jobs: lanes::run(&root, &chosen)?, took: start.elapsed() };
+    let summary = Summary { jobs: lanes::run(root, &chosen)?, took: start.elapsed() };
     print!("\n{}", summary.render());
     if request.record {
-        summary.record(&root, request.speed())?;
+        summary.record(root, speed)?;
     }
     Ok(if summary.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Prints the jobs and what each shows.
 fn list(jobs: &[Job]) {
     for Job { name, shows, runs, .. } in jobs {
         let when = match runs.as_slice() {
@@ -79,10 +69,10 @@ fn list(jobs: &[Job]) {
 }
 
 /// The jobs named in `only`, in their order; when it is empty, those of `speed`.
-fn select<'a>(jobs: &'a [Job], only: &[String], speed: Speed) -> Result<Vec<&'a Job>, String> {
+fn select<'a>(jobs: &'a [Job], only: &[String], speed: Speed) -> Result<Vec<&'a Job>> {
     let names = jobs.iter().map(|job| job.name.as_str());
     if let Some(name) = only.iter().find(|name| !names.clone().any(|known| known == **name)) {
-        return Err(unknown("job", name, names));
+        bail!(unknown("job", name, names));
     }
     let wanted =
         |job: &&Job| if only.is_empty() { job.runs.contains(&speed) } else { only.contains(&job.name) };
@@ -96,7 +86,11 @@ fn run_job(shell: &mut Shell<'_>, job: &Job) -> Outcome {
     }
     let mut all = Outcome::Ok;
     for step in &job.steps {
-        match run_step(shell, job, step) {
+        let outcome = match step.words().as_slice() {
+            ["msrv", manifest, what @ ..] => msrv::check(shell, manifest, what),
+            _ => shell.run(step, &job.env),
+        };
+        match outcome {
             Outcome::Ok => {}
             skipped @ Outcome::Skipped(_) => all = skipped,
             failed @ Outcome::Failed { .. } => return failed,
@@ -105,24 +99,19 @@ fn run_job(shell: &mut Shell<'_>, job: &Job) -> Outcome {
     all
 }
 
-fn run_step(shell: &mut Shell<'_>, job: &Job, step: &Step) -> Outcome {
-    match step.words().as_slice() {
-        ["msrv", manifest, what @ ..] => msrv::check(shell, manifest, what),
-        _ => shell.run(step, &job.env),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::workspace;
     use core::time::Duration;
+    use job::Step;
+    use std::fs;
 
     fn all() -> Vec<Job> {
-        job::read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"))
+        job::read(&workspace::root()).unwrap_or_else(|error| panic!("{error:#}"))
     }
 
-    fn names(only: &[&str]) -> Result<Vec<String>, String> {
+    fn names(only: &[&str]) -> Result<Vec<String>> {
         let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
         let all = all();
         select(&all, &only, Speed::Landing).map(|jobs| jobs.iter().map(|job| job.name.clone()).collect())
@@ -141,7 +130,10 @@ mod tests {
 
     #[test]
     fn an_unknown_job_is_answered_with_near_ones() {
-        assert_eq!(names(&["tydi"]).unwrap_err(), "unknown job 'tydi': nearest are tidy, capi, test");
+        assert_eq!(
+            names(&["tydi"]).unwrap_err().to_string(),
+            "unknown job 'tydi': nearest are tidy, capi, test"
+        );
     }
 
     #[test]
@@ -168,7 +160,8 @@ mod tests {
     #[test]
     fn a_crate_that_only_seems_to_say_no_std_is_noticed() {
         let file = std::env::temp_dir().join(format!("stanchion-no-std-{}.rs", std::process::id()));
-        let mut shell = Shell { root: Path::new("/"), out: command::live(), cpu: Duration::ZERO };
+        let log = lanes::open(&file.with_extension("log")).expect("a directory for files");
+        let mut shell = Shell { root: Path::new("/"), log: &log, cpu: Duration::ZERO };
         let job = all().into_iter().find(|job| job.name == "no-std").expect("there is one");
         let looks: Vec<Step> = job.steps.into_iter().filter(|step| step.words[0] == "grep").collect();
         assert_eq!(looks.len(), 4);
@@ -182,6 +175,7 @@ mod tests {
                 assert_eq!(shell.run(&step, &job.env) == Outcome::Ok, says, "{text}");
             }
         }
+        fs::remove_file(file.with_extension("log")).expect("it is there");
         fs::remove_file(file).expect("it is there");
     }
 

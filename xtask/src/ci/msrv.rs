@@ -18,29 +18,19 @@ pub(super) fn check(shell: &mut Shell<'_>, path: &str, what: &[&str]) -> Outcome
     };
     let rustc = output("rustc", &["--version"]);
     let running = rustc.split_whitespace().nth(1).unwrap_or_default();
-    match toolchain(running, &minimum, &output("rustup", &["toolchain", "list"])) {
-        Ok(toolchain) => {
-            let line = format!("cargo +{toolchain} check {}", what.join(" "));
-            Step::try_from(line).map_or_else(Outcome::failed, |step| shell.run(&step, &BTreeMap::new()))
-        }
-        Err(outcome) => {
-            match &outcome {
-                Outcome::Skipped(why) => shell.say(format_args!("--- {path}: {why}")),
-                _ => shell.say(format_args!("--- {path} promises {minimum}; this is rustc {running}")),
-            }
-            outcome
-        }
-    }
+    let installed = output("rustup", &["toolchain", "list"]);
+    shell.say(format_args!("--- {path} promises {minimum}; this is rustc {running}"));
+    let step = match toolchain(running, &minimum, &installed) {
+        Ok(toolchain) => Step::try_from(format!("cargo +{toolchain} check {}", what.join(" "))),
+        Err(outcome) => return outcome,
+    };
+    step.map_or_else(Outcome::failed, |step| shell.run(&step, &BTreeMap::new()))
 }
 
-/// The `rust-version` of a workspace or of a package.
 fn rust_version(manifest: &str) -> Option<String> {
     let manifest: toml::Table = manifest.parse().ok()?;
-    let package = match manifest.get("workspace") {
-        Some(workspace) => workspace.get("package")?,
-        None => manifest.get("package")?,
-    };
-    Some(package.get("rust-version")?.as_str()?.to_owned())
+    let holder = manifest.get("workspace").and_then(toml::Value::as_table).unwrap_or(&manifest);
+    Some(holder.get("package")?.get("rust-version")?.as_str()?.to_owned())
 }
 
 /// The toolchain to check with, of the lines of `rustup toolchain list`; or what comes of the check without
@@ -49,12 +39,12 @@ fn toolchain(running: &str, minimum: &str, installed: &str) -> Result<String, Ou
     let (Some(have), Some(want)) = (version(running), version(minimum)) else {
         return Err(Outcome::Skipped(format!("can not compare `{running}` with `{minimum}`")));
     };
-    let exact = format!("{}.{}.{}", want.0, want.1, want.2);
-    if (have.0, have.1) == (want.0, want.1) && have.2 >= want.2 {
+    let exact = want.map(|part| part.to_string()).join(".");
+    if have[..2] == want[..2] && have >= want {
         Err(Outcome::Ok)
     } else if have < want {
         Err(Outcome::failed(format!("rustc {running} is older than the promised {minimum}")))
-    } else if installed.lines().any(|line| is_toolchain(line, &exact)) {
+    } else if installed.lines().any(|line| line.split(['-', ' ']).next() == Some(exact.as_str())) {
         Ok(exact)
     } else {
         Err(Outcome::Skipped(format!("rustc {running} is newer and toolchain {exact} is not installed")))
@@ -62,13 +52,9 @@ fn toolchain(running: &str, minimum: &str, installed: &str) -> Result<String, Ou
 }
 
 /// Major, minor and patch; `1.95` counts as `1.95.0` and `1.97.0-nightly` as `1.97.0`.
-fn version(text: &str) -> Option<(u32, u32, u32)> {
+fn version(text: &str) -> Option<[u32; 3]> {
     let mut parts = text.split('-').next()?.split('.').map(|part| part.parse().ok());
-    Some((parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?))
-}
-
-fn is_toolchain(line: &str, version: &str) -> bool {
-    line.strip_prefix(version).is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ' ']))
+    Some([parts.next()??, parts.next()??, parts.next().unwrap_or(Some(0))?])
 }
 
 #[cfg(test)]

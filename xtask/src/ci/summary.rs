@@ -9,20 +9,15 @@ use std::{fs, io};
 /// How long the jobs of the last recorded run of each speed took.
 const PATH: &str = "docs/ci-times.md";
 
-const INTRO: &str = "\
-# How long CI takes
-
-Written by `cargo xtask ci --record`; do not edit it by hand. Each table is the last run of its speed that was recorded.
-Two jobs run at a time, of those that build in `target/debug` one. A job's seconds include those in which the other has the CPUs.
-";
-
 /// How one job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// All steps passed.
     Ok,
     /// A step failed; which one, and the last lines that it printed, if they are known.
-    Failed { step: String, last: Vec<String> },
+    Failed {
+        step: String,
+        last: Vec<String>,
+    },
     /// The job could not run here; why.
     Skipped(String),
 }
@@ -32,18 +27,24 @@ impl Outcome {
     pub(crate) fn failed(step: String) -> Self {
         Self::Failed { step, last: Vec::new() }
     }
+
+    /// It in a word, and why.
+    fn told(&self) -> (&'static str, &str) {
+        match self {
+            Self::Ok => ("ok", ""),
+            Self::Failed { step, .. } => ("FAILED", step),
+            Self::Skipped(why) => ("skipped", why),
+        }
+    }
 }
 
-/// One line of the summary.
 pub(crate) struct Ended {
     pub(crate) name: String,
     pub(crate) outcome: Outcome,
     pub(crate) took: Duration,
-    /// The CPU time of its commands.
     pub(crate) cpu: Duration,
 }
 
-/// A whole run.
 pub(crate) struct Summary {
     pub(crate) jobs: Vec<Ended>,
     /// Less than the sum of the jobs, which run side by side.
@@ -61,30 +62,17 @@ impl Summary {
                 let _ = writeln!(out, "=== how {} ended:\n{}\n", job.name, last.join("\n"));
             }
         }
-        let (mut failed, mut skipped) = (0, 0);
         for job in &self.jobs {
-            let (word, detail) = match &job.outcome {
-                Outcome::Ok => ("ok", ""),
-                Outcome::Failed { step, .. } => {
-                    failed += 1;
-                    ("FAILED", step.as_str())
-                }
-                Outcome::Skipped(why) => {
-                    skipped += 1;
-                    ("skipped", why.as_str())
-                }
-            };
+            let (word, detail) = job.outcome.told();
             let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
             let line = format!("{:<15} {word:<8} {took:>7.1} s {cpu:>7.1} s of CPU  {detail}", job.name);
             let _ = writeln!(out, "{}", line.trim_end());
         }
-        let passed = self.jobs.len() - failed - skipped;
+        let count = |word| self.jobs.iter().filter(|job| job.outcome.told().0 == word).count();
+        let (ok, failed, skipped) = (count("ok"), count("FAILED"), count("skipped"));
         let (took, cpu) = (self.took.as_secs_f64(), self.cpu());
-        let _ = writeln!(
-            out,
-            "ci: {passed} ok, {failed} failed, {skipped} skipped in {took:.0} s, {cpu:.0} s of CPU time"
-        );
-        out
+        let ended = format!("ci: {ok} ok, {failed} failed, {skipped} skipped in {took:.0} s");
+        out + &format!("{ended}, {cpu:.0} s of CPU time\n")
     }
 
     /// Whether the run as a whole passes: a skipped job does not fail it.
@@ -94,7 +82,7 @@ impl Summary {
 
     /// In seconds.
     fn cpu(&self) -> f64 {
-        self.jobs.iter().map(|job| job.cpu.as_secs_f64()).sum()
+        self.jobs.iter().map(|job| job.cpu).sum::<Duration>().as_secs_f64()
     }
 
     /// Writes the table of this run into the page, and keeps those of other speeds.
@@ -112,10 +100,9 @@ impl Summary {
     fn section(&self, place: &str) -> String {
         let mut out = format!("\n{place}\n\n| job | seconds | of CPU | |\n|---|---:|---:|---|\n");
         for job in &self.jobs {
-            let how = match job.outcome {
-                Outcome::Ok => "",
-                Outcome::Failed { .. } => "failed",
-                Outcome::Skipped(_) => "skipped",
+            let how = match job.outcome.told().0 {
+                "ok" => String::new(),
+                word => word.to_lowercase(),
             };
             let (took, cpu) = (job.took.as_secs_f64(), job.cpu.as_secs_f64());
             let _ = writeln!(out, "| {} | {took:.0} | {cpu:.0} | {how} |", job.name);
@@ -127,12 +114,15 @@ impl Summary {
 
 /// The page with another section.
 fn replaced(old: &str, speed: Speed, section: &str) -> String {
-    let mut out = INTRO.to_owned();
-    for each in [Speed::Quick, Speed::Landing, Speed::Night] {
-        let title = format!("\n## {}\n", each.name());
-        let kept = old.split_once(&title).map(|(_, rest)| rest.split("\n## ").next().unwrap_or_default());
+    let mut out = old.split("\n## ").next().unwrap_or_default().to_owned();
+    for (each, title) in [
+        (Speed::Quick, "\n## quick\n"),
+        (Speed::Landing, "\n## what lands\n"),
+        (Speed::Night, "\n## the night\n"),
+    ] {
+        let kept = old.split_once(title).map(|(_, rest)| rest.split("\n## ").next().unwrap_or_default());
         if let Some(section) = if each == speed { Some(section) } else { kept } {
-            out += &title;
+            out += title;
             out += section;
         }
     }
@@ -191,9 +181,11 @@ ci: 1 ok, 2 failed, 1 skipped in 3 s, 8 s of CPU time
             let fmt = Ended { name: "fmt".to_owned(), outcome: Outcome::Ok, took, cpu: took * 2 };
             Summary { jobs: vec![fmt], took }.section("a machine")
         };
-        let one = replaced("", Speed::Landing, &of(3));
+        let one = replaced("# Times\n\nOf CI.\n", Speed::Landing, &of(3));
         assert!(
-            one.starts_with(INTRO) && one.contains("## what lands") && one.contains("| fmt | 3 | 6 |  |"),
+            one.starts_with("# Times\n\nOf CI.\n\n## ")
+                && one.contains("## what lands")
+                && one.contains("| fmt | 3 | 6 |  |"),
             "{one}"
         );
         let two = replaced(&one, Speed::Quick, &of(1));

@@ -1,6 +1,5 @@
 //! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers.
 //! Made below the target directory; none of it is kept.
-use crate::source::is_test_only;
 use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
 use std::fs;
@@ -30,7 +29,7 @@ fn tests_of(source: &str, inside: &[String]) -> syn::Result<String> {
     let mut kept = String::new();
     for item in &syn::parse_file(source)?.items {
         let syn::Item::Mod(module) = item else { continue };
-        let Some((_, items)) = module.content.as_ref().filter(|_| is_test_only(&module.attrs)) else {
+        let Some((_, items)) = module.content.as_ref().filter(|_| is_for_tests(&module.attrs)) else {
             continue;
         };
         let gone: Vec<_> = items.iter().filter(|item| is_private(item, inside)).map(extent).collect();
@@ -45,6 +44,13 @@ fn tests_of(source: &str, inside: &[String]) -> syn::Result<String> {
         }
     }
     Ok(kept)
+}
+
+fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
+    attributes.iter().any(|attribute| {
+        attribute.path().is_ident("cfg")
+            && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
+    })
 }
 
 /// A test that is left out, or something of the module's own.

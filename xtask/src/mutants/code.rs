@@ -1,5 +1,6 @@
 //! Rust code as [`super::depends`] looks at it: tokens without comments, and names.
-use proc_macro2::{TokenStream, TokenTree};
+use crate::tokens::{self, Token, reads};
+use proc_macro2::TokenStream;
 use std::collections::BTreeSet;
 
 /// Names in a file.
@@ -12,72 +13,37 @@ pub(super) struct Names {
 /// The tokens of Rust code without comments, and its names. What is no Rust stays as it is, and has none.
 pub(super) fn tokens(text: &str) -> (String, Names) {
     let mut names = Names::default();
-    match text.parse::<TokenStream>() {
-        Ok(stream) => {
-            let mut out = String::new();
-            write_tokens(stream, true, &mut out, &mut names);
-            (out, names)
+    let Ok(stream) = text.parse::<TokenStream>() else { return (text.to_owned(), names) };
+    let tokens = tokens::flat(stream, text);
+    let (mut out, mut at, mut outermost) = (String::new(), 0, 0);
+    while let Some(token) = tokens.get(at) {
+        let bracket = at + 1 + usize::from(reads(&tokens, at + 1, &["!"]));
+        if token.text == "#" && reads(&tokens, bracket, &["[", "doc", "="]) {
+            at = tokens[bracket].end + 1;
+            continue;
         }
-        Err(_) => (text.to_owned(), names),
-    }
-}
-
-/// At the `outermost` level a name may be declared.
-fn write_tokens(stream: TokenStream, outermost: bool, out: &mut String, names: &mut Names) {
-    let level: Vec<TokenTree> = stream.into_iter().collect();
-    let is = |at: usize, mark: char| level.get(at).is_some_and(|token| crate::tokens::is_punct(token, mark));
-    let mut at = 0;
-    while let Some(token) = level.get(at) {
-        if is(at, '#') {
-            let group = at + 1 + usize::from(is(at + 1, '!'));
-            if level.get(group).is_some_and(is_doc) {
-                at = group + 1;
-                continue;
+        out.push_str(&token.text);
+        if token.is_word {
+            if at >= outermost && declares(&tokens[..at]) {
+                names.declared.insert(token.text.clone());
             }
+            names.used.insert(token.text.clone());
         }
-        match token {
-            TokenTree::Group(group) => {
-                let (open, close) = match group.delimiter() {
-                    proc_macro2::Delimiter::Parenthesis => ("(", ")"),
-                    proc_macro2::Delimiter::Brace => ("{", "}"),
-                    proc_macro2::Delimiter::Bracket => ("[", "]"),
-                    proc_macro2::Delimiter::None => ("", ""),
-                };
-                out.push_str(open);
-                write_tokens(group.stream(), false, out, names);
-                out.push_str(close);
-            }
-            TokenTree::Ident(ident) => {
-                let name = ident.to_string();
-                if outermost && declares(&level[..at]) {
-                    names.declared.insert(name.clone());
-                }
-                out.push_str(&name);
-                names.used.insert(name);
-            }
-            TokenTree::Punct(_) | TokenTree::Literal(_) => out.push_str(&token.to_string()),
+        if token.end == at {
+            out.push(' ');
         }
-        out.push(' ');
+        outermost = outermost.max(token.end);
         at += 1;
     }
-}
-
-/// Whether `[...]` is a comment for the documentation.
-fn is_doc(token: &TokenTree) -> bool {
-    let TokenTree::Group(group) = token else { return false };
-    let mut within = group.stream().into_iter();
-    within.next().is_some_and(|first| crate::tokens::is_ident(&first, "doc"))
-        && within.next().is_some_and(|second| crate::tokens::is_punct(&second, '='))
+    (out, names)
 }
 
 /// Whether what follows is the name of an item that other modules can use.
-fn declares(before: &[TokenTree]) -> bool {
+fn declares(before: &[Token]) -> bool {
     const DECLARE: &[&str] = &["struct", "enum", "union", "trait", "type", "const", "static", "fn"];
     match before {
-        [.., name, mark] if crate::tokens::is_punct(mark, '!') => {
-            crate::tokens::is_ident(name, "macro_rules")
-        }
-        [.., word] => DECLARE.iter().any(|declare| crate::tokens::is_ident(word, declare)),
+        [.., name, mark] if mark.text == "!" => name.text == "macro_rules",
+        [.., word] => DECLARE.contains(&word.text.as_str()),
         [] => false,
     }
 }

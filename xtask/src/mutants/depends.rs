@@ -3,26 +3,17 @@
 //!
 //! A number that is as it was when the mutant was killed says that it would be killed again: the explorer is
 //! deterministic, and the model checker goes through the same executions. So the number must change with all
-//! that a verdict can depend on, and where that is hard to tell it takes in more:
-//!
-//! - of a detector: each file of its package and of every package of this workspace below it, their
-//!   manifests, the versions that `Cargo.lock` has of the others, the profile, and the code of ours that
-//!   starts it and reads what it says;
-//! - of the packages with the locks, in the same way, everything but the modules of other locks ([`Module`]).
-//!   Such a module counts if the lock's own, or one that counts, or shared code uses its name, whatever it
-//!   stands for there, or one that the root of the package has from it. With a lock that the catalogue does
-//!   not know, every module counts;
-//! - of Rust code, its tokens without comments.
-//!
-//! Left out are the compiler, the tests and the data of simulated machines, none of which a verdict is made
-//! of.
+//! that a verdict can depend on, and where that is hard to tell it takes in more. CONTRIBUTING.md says what it
+//! covers. A module counts if the lock's own, or one that counts, or shared code uses its name, whatever it
+//! stands for there, or a name that the root of the package has from it.
 use super::code::{Names, tokens};
 use super::shelf::{Detector, Mutant};
-use crate::locks;
+use crate::{files, locks, workspace};
+use anyhow::Result;
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::{fs, io};
 
 /// Files that name all locks, and so lead to none.
 const REGISTRIES: &[&str] = &["lib.rs", "catalogue.rs", "catalogue"];
@@ -34,14 +25,16 @@ const DECIDE: &[&[&str]] =
 
 /// A number for bytes: FNV-1a with 128 bits. Nobody who wants two texts of one number is kept from it; chance
 /// is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Digest(pub(super) u128);
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Digest(u128);
 
-impl Digest {
-    pub(super) const fn new() -> Self {
+impl Default for Digest {
+    fn default() -> Self {
         Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
     }
+}
 
+impl Digest {
     /// Takes in a text, and where it ends.
     pub(super) fn add(&mut self, text: &str) {
         for &byte in text.as_bytes().iter().chain(&[0xff]) {
@@ -62,6 +55,7 @@ struct Module {
 }
 
 /// What the detectors are built from.
+#[derive(Default)]
 pub(super) struct Sources {
     /// What all mutants depend on that a detector has to notice.
     detectors: BTreeMap<Detector, Digest>,
@@ -73,23 +67,19 @@ pub(super) struct Sources {
 
 impl Sources {
     /// Reads the workspace, or a copy of it.
-    pub(super) fn read(root: &Path) -> io::Result<Self> {
+    pub(super) fn read(root: &Path) -> Result<Self> {
         let members = members(root)?;
-        let packages: Lock = parse(&root.join("Cargo.lock"))?;
-        let manifest: toml::Table = parse(&root.join("Cargo.toml"))?;
-        let mut sources = Self {
-            detectors: BTreeMap::new(),
-            modules: BTreeMap::new(),
-            shared: BTreeSet::new(),
-            judges: Digest::new(),
-        };
+        let packages: Lock = files::read(root, "Cargo.lock")?;
+        let manifest: toml::Value = files::read(root, "Cargo.toml")?;
+        let mut sources = Self::default();
         for judge in JUDGES {
             sources.judges.add(&tokens(&fs::read_to_string(root.join(judge))?).0);
         }
         for detector in [Detector::Explore, Detector::Model] {
-            let mut digest = Digest::new();
+            let mut digest = Digest::default();
             for path in DECIDE {
-                digest.add(&table_at(&manifest, path));
+                let table = path.iter().try_fold(&manifest, |table, word| table.get(word));
+                digest.add(&table.map_or_else(String::new, |table| format!("{table:?}")));
             }
             for package in packages.below(detector.package()) {
                 digest.add(&format!("{package:?}"));
@@ -108,32 +98,27 @@ impl Sources {
         directory: &Path,
         detector: Detector,
         digest: &mut Digest,
-    ) -> io::Result<()> {
+    ) -> Result<()> {
         let with_locks = locks::modules_with_locks();
         let exported = tokens(&fs::read_to_string(directory.join("src/lib.rs")).unwrap_or_default()).1.used;
+        let is_run = |example: &str| detector.example() == Some(example);
         let (mut has_locks, mut shared) = (false, BTreeSet::new());
         for path in super::scratch::files(directory)? {
-            let within = path.strip_prefix(directory).map_err(io::Error::other)?;
-            let words: Vec<_> = within.iter().map(|word| word.to_string_lossy()).collect();
+            let within = path.strip_prefix(directory)?.to_string_lossy();
             // The file or directory right below `src`.
-            let below = match words.iter().map(AsRef::as_ref).collect::<Vec<&str>>().as_slice() {
-                ["src", below, ..] => (*below).to_owned(),
-                ["Cargo.toml" | "build.rs", ..] => String::new(),
-                ["examples", file, ..]
-                    if detector.example().is_some_and(|example| *file == format!("{example}.rs")) =>
-                {
-                    String::new()
-                }
+            let below = match within.split('/').collect::<Vec<_>>().as_slice() {
+                ["src", below, ..] => *below,
+                ["Cargo.toml" | "build.rs"] => "",
+                ["examples", file] if file.strip_suffix(".rs").is_some_and(is_run) => "",
                 _ => continue,
             };
-            let name = path.strip_prefix(root).map_err(io::Error::other)?.to_string_lossy().into_owned();
-            let text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
-            let (text, names) = if path.extension().is_some_and(|extension| extension == "rs") {
-                tokens(&text)
-            } else {
-                (text, Names::default())
-            };
-            let module = below.strip_suffix(".rs").unwrap_or(&below);
+            let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
+            let mut text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            let mut names = Names::default();
+            if path.extension().is_some_and(|extension| extension == "rs") {
+                (text, names) = tokens(&text);
+            }
+            let module = below.strip_suffix(".rs").unwrap_or(below);
             if with_locks.contains(module) {
                 has_locks = true;
                 let of_module = self.modules.entry(module.to_owned()).or_default();
@@ -144,7 +129,7 @@ impl Sources {
             } else {
                 digest.add(&name);
                 digest.add(&text);
-                if !REGISTRIES.contains(&below.as_str()) {
+                if !REGISTRIES.contains(&below) {
                     shared.extend(names.used);
                 }
             }
@@ -156,7 +141,7 @@ impl Sources {
     }
 
     /// The number of a mutant.
-    pub(super) fn of(&self, mutant: &Mutant) -> Digest {
+    pub(super) fn of(&self, mutant: &Mutant) -> String {
         let mut digest = self.judges;
         digest.add(&format!("{mutant:?}"));
         let checks = mutant.checks();
@@ -172,7 +157,7 @@ impl Sources {
                 digest.add(text);
             }
         }
-        digest
+        format!("{:032x}", digest.0)
     }
 
     /// The modules that count for locks with these ones, and with a fault in that file; all, if the locks are
@@ -181,20 +166,19 @@ impl Sources {
         let Some(own) = own else { return self.modules.keys().map(String::as_str).collect() };
         let mut reached = BTreeSet::new();
         loop {
-            let before = reached.len();
-            for (name, module) in &self.modules {
-                let used = |uses: &BTreeSet<String>| !uses.is_disjoint(&module.offers);
-                if own.contains(name)
+            let counts = |(name, module): &(&String, &Module)| {
+                let is_used = |uses: &BTreeSet<String>| !uses.is_disjoint(&module.offers);
+                own.contains(*name)
                     || module.files.contains_key(file)
-                    || used(&self.shared)
-                    || reached.iter().any(|other: &&str| used(&self.modules[*other].uses))
-                {
-                    reached.insert(name.as_str());
-                }
-            }
-            if reached.len() == before {
+                    || is_used(&self.shared)
+                    || reached.iter().any(|other: &&str| is_used(&self.modules[*other].uses))
+            };
+            let now: BTreeSet<&str> =
+                self.modules.iter().filter(counts).map(|(name, _)| name.as_str()).collect();
+            if now == reached {
                 return reached;
             }
+            reached = now;
         }
     }
 }
@@ -218,45 +202,30 @@ struct Package {
 impl Lock {
     /// The package and all that it depends on, tests and examples included.
     fn below(&self, name: &str) -> Vec<&Package> {
-        let (mut found, mut next) = (BTreeSet::new(), vec![name.to_owned()]);
+        let (mut found, mut next) = (BTreeSet::new(), vec![name]);
         while let Some(name) = next.pop() {
             // `NAME VERSION` where there are several of a name.
-            let name = name.split(' ').next().unwrap_or_default().to_owned();
-            if found.contains(&name) {
-                continue;
+            let name = name.split(' ').next().unwrap_or(name);
+            if found.insert(name) {
+                let packages = self.package.iter().filter(|package| package.name == name);
+                next.extend(packages.flat_map(|package| &package.dependencies).map(String::as_str));
             }
-            for package in self.package.iter().filter(|package| package.name == name) {
-                next.extend(package.dependencies.iter().cloned());
-            }
-            found.insert(name);
         }
-        self.package.iter().filter(|package| found.contains(&package.name)).collect()
+        self.package.iter().filter(|package| found.contains(package.name.as_str())).collect()
     }
 }
 
-fn parse<T: serde::de::DeserializeOwned>(path: &Path) -> io::Result<T> {
-    toml::from_str(&fs::read_to_string(path)?)
-        .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))
-}
-
 /// The directories of this workspace's packages, by name.
-fn members(root: &Path) -> io::Result<BTreeMap<String, PathBuf>> {
+fn members(root: &Path) -> Result<BTreeMap<String, PathBuf>> {
     let mut members = BTreeMap::new();
-    for (path, text) in crate::workspace::manifests(root)? {
-        let manifest: toml::Table = text.parse().map_err(io::Error::other)?;
+    for (path, text) in workspace::manifests(root)? {
+        let manifest: toml::Table = text.parse()?;
         let name = manifest.get("package").and_then(|package| package.get("name")?.as_str());
         if let (Some(name), Some(directory)) = (name, root.join(&path).parent()) {
             members.insert(name.to_owned(), directory.to_owned());
         }
     }
     Ok(members)
-}
-
-/// The table at that path, as text; nothing if there is none.
-fn table_at(manifest: &toml::Table, path: &[&str]) -> String {
-    let (first, rest) = path.split_first().expect("a path of one word at least");
-    let found = rest.iter().try_fold(manifest.get(*first), |table, word| table.map(|table| table.get(*word)));
-    found.flatten().map_or_else(String::new, |table| format!("{table:?}"))
 }
 
 #[cfg(test)]
@@ -271,15 +240,13 @@ mod tests {
 
     fn small() -> Sources {
         Sources {
-            detectors: [(Detector::Explore, Digest::new()), (Detector::Model, Digest::new())].into(),
             modules: [
                 ("byte".to_owned(), module("byte.rs", "pub struct ByteLock;")),
                 ("rw".to_owned(), module("rw.rs", "use crate::ByteLock; pub struct Rw(ByteLock);")),
                 ("other".to_owned(), module("other.rs", "pub struct Other;")),
             ]
             .into(),
-            shared: BTreeSet::new(),
-            judges: Digest::new(),
+            ..Sources::default()
         }
     }
 
@@ -297,7 +264,7 @@ mod tests {
 
     #[test]
     fn the_number_changes_with_the_entry_the_lock_and_the_detector() {
-        let root = crate::workspace::root();
+        let root = workspace::root();
         let shelf = shelf::read(&root).unwrap_or_else(|error| panic!("{error}"));
         let sources = || Sources::read(&root).unwrap_or_else(|error| panic!("{error}"));
         let mutant = shelf.iter().find(|mutant| mutant.locks == ["ticket"]).expect("one of the ticket lock");
@@ -324,8 +291,8 @@ mod tests {
 
     #[test]
     fn what_is_below_a_detector_is_known() {
-        let root = crate::workspace::root();
-        let packages: Lock = parse(&root.join("Cargo.lock")).expect("a lock file");
+        let root = workspace::root();
+        let packages: Lock = files::read(&root, "Cargo.lock").expect("a lock file");
         for detector in [Detector::Explore, Detector::Model] {
             let names: Vec<&str> =
                 packages.below(detector.package()).iter().map(|package| package.name.as_str()).collect();

@@ -5,9 +5,8 @@
 //! survives a detector that it names fails the run, and so does one that is noticed in another way than it
 //! says: then one of the two is not understood.
 //!
-//! [`shelf`] reads what is on the shelf, [`scratch`] builds and runs in a copy of the workspace, [`table`]
-//! prints docs/mutants.md. What the verdict on a mutant [`depends`] on is a number, which the
-//! [`record`] keeps of each that was killed: it need not be tried again until the number is another.
+//! What the verdict on a mutant [`depends`] on is a number, which the [`record`] keeps of each that was killed:
+//! it need not be tried again until the number is another.
 mod code;
 mod depends;
 mod record;
@@ -17,12 +16,11 @@ mod table;
 
 use crate::spread::spread;
 use crate::workspace;
+use anyhow::{Error, Result, bail};
 use clap::Args;
-use core::fmt;
 use core::time::Duration;
 use depends::{Digest, Sources};
 use lab_kit::names::unknown;
-use record::Record;
 use scratch::{Ended, Scratch};
 use shelf::{Check, Detector, Mutant};
 use std::path::Path;
@@ -70,17 +68,11 @@ pub(crate) struct Request {
     check: bool,
 }
 
-/// Does what is asked for.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let shelf = shelf::read(root)?;
     if request.docs {
-        return workspace::generate(
-            root,
-            table::PATH,
-            &table::render(&shelf),
-            request.check,
-            "mutants --docs",
-        );
+        let page = table::render(&shelf);
+        return Ok(workspace::generate(root, table::PATH, &page, request.check, "mutants --docs")?);
     }
     if request.list {
         for mutant in shelf {
@@ -92,11 +84,11 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
 }
 
 /// Runs mutants, prints what became of them, and takes down which were killed.
-fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> io::Result<ExitCode> {
+fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCode> {
     let started = Instant::now();
     let until = request.budget.map(|seconds| started + Duration::from_secs(seconds));
-    let mut record = Record::read(root)?;
-    record.keep(|name| shelf.iter().any(|mutant| mutant.name == name));
+    let mut record = record::read(root)?;
+    record.retain(|name, _| shelf.iter().any(|mutant| mutant.name == *name));
     let mutants = select(shelf, &request.only)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let jobs = request.jobs.clamp(1, mutants.len().max(1));
@@ -106,19 +98,17 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> io::Result<Ex
 
     // Of what is built, which may be older by now than what is at `root`.
     let sources = Sources::read(copies[0].tree())?;
-    let with_digest = |mutant| {
-        let digest = sources.of(&mutant);
-        Task { current: record.is_current(&mutant.name, digest), mutant, digest }
+    let task = |mutant: Mutant| {
+        let number = sources.of(&mutant);
+        let mut checks = mutant.checks();
+        checks.retain(|check| request.detector.is_none_or(|detector| check.detector == detector));
+        Task { current: record.get(&mutant.name) == Some(&number), mutant, number, checks }
     };
-    let mut tasks: Vec<Task> = mutants.into_iter().map(with_digest).collect();
+    let mut tasks: Vec<Task> = mutants.into_iter().map(task).collect();
     println!("{}", choose(&mut tasks, request));
 
-    let checks_of = |mutant: &Mutant| -> Vec<Check> {
-        let is_wanted = |check: &Check| request.detector.is_none_or(|detector| check.detector == detector);
-        mutant.checks().into_iter().filter(is_wanted).collect()
-    };
     let mut left = tasks.as_slice();
-    let (mut rows, mut sound) = (Vec::new(), Vec::new());
+    let (mut rows, mut sound): (Vec<Row>, Vec<Check>) = (Vec::new(), Vec::new());
     if !left.is_empty() {
         println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
     }
@@ -126,22 +116,23 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> io::Result<Ex
         let together = if until.is_some() { TOGETHER } else { MANY };
         let now;
         (now, left) = left.split_at(together.min(left.len()));
-        // First the locks as they are: a detector that fails them tells nothing.
-        let checks: Vec<Check> = now.iter().flat_map(|task| checks_of(&task.mutant)).collect();
-        rows.extend(judge_sound(&copies, &checks, &mut sound)?);
-        if !rows.iter().all(|row| row.mutant != NONE || row.is_fine()) {
+        // First the locks as they are, but for what they passed before: a detector that fails them tells nothing.
+        let mut baseline = baseline(now.iter().flat_map(|task| &task.checks));
+        baseline.retain(|check| !sound.iter().any(|passed| covers(passed, check)));
+        sound.extend(baseline.iter().cloned());
+        rows.extend(spread(&copies, baseline, |copy, check| judge(copy, NONE, &check))?);
+        if rows.iter().any(|row| row.mutant == NONE && !row.is_fine()) {
             println!("no more mutants were tried: a detector fails on the locks as they are");
             break;
         }
-        let tried =
-            spread(&copies, now, |copy, task| run_mutant(copy, &task.mutant, &checks_of(&task.mutant)))?;
+        let tried = spread(&copies, now, run_mutant)?;
         let tried: Vec<Row> = tried.into_iter().flatten().collect();
-        for Task { mutant, digest, .. } in now.iter().filter(|_| request.detector.is_none()) {
+        for Task { mutant, number, .. } in now.iter().filter(|_| request.detector.is_none()) {
             let killed = tried.iter().filter(|row| row.mutant == mutant.name).all(Row::is_fine);
-            record.note(&mutant.name, *digest, killed);
+            record::note(&mut record, &mutant.name, number, killed);
         }
         rows.extend(tried);
-        record.write(root)?;
+        record::write(&record, root)?;
     }
     if !left.is_empty() {
         let changed = left.iter().filter(|task| !task.current).count();
@@ -155,7 +146,9 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> io::Result<Ex
 /// A mutant to be tried.
 struct Task {
     mutant: Mutant,
-    digest: Digest,
+    checks: Vec<Check>,
+    /// What it depends on.
+    number: String,
     /// Whether it has not changed since it was killed.
     current: bool,
 }
@@ -171,9 +164,9 @@ fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
         said += ", and are not tried again (--all does)";
     }
     if request.budget.is_some() {
-        let mut seed = Digest::new();
-        for task in tasks.iter() {
-            seed.add(&format!("{:x}", task.digest.0));
+        let mut seed = Digest::default();
+        for task in &*tasks {
+            seed.add(&task.number);
         }
         tasks.sort_by_cached_key(|task| {
             let mut key = seed;
@@ -181,7 +174,7 @@ fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
             key
         });
         for detector in [Detector::Explore, Detector::Model] {
-            let has = |task: &Task| task.mutant.checks().iter().any(|check| check.detector == detector);
+            let has = |task: &Task| task.checks.iter().any(|check| check.detector == detector);
             if let Some(at) = tasks.iter().position(has) {
                 tasks[..=at].rotate_right(1);
             }
@@ -190,20 +183,10 @@ fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
     said
 }
 
-/// Judges the locks as they are by these checks, but for those that were passed before.
-fn judge_sound(copies: &[Scratch], checks: &[Check], sound: &mut Vec<Check>) -> io::Result<Vec<Row>> {
-    let mut wanted = baseline(checks);
-    wanted.retain(|check| {
-        !sound.iter().any(|passed| passed.is_like(check) && passed.schedules >= check.schedules)
-    });
-    sound.extend(wanted.iter().cloned());
-    spread(copies, wanted, |copy, check| judge(copy, NONE, &check))
-}
-
-fn select(mutants: Vec<Mutant>, only: &[String]) -> io::Result<Vec<Mutant>> {
+fn select(mutants: Vec<Mutant>, only: &[String]) -> Result<Vec<Mutant>> {
     let names = mutants.iter().map(|mutant| mutant.name.as_str());
     if let Some(name) = only.iter().find(|name| !names.clone().any(|known| known == **name)) {
-        return Err(io::Error::other(unknown("mutant", name, names)));
+        bail!(unknown("mutant", name, names));
     }
     Ok(mutants.into_iter().filter(|mutant| only.is_empty() || only.contains(&mutant.name)).collect())
 }
@@ -220,89 +203,72 @@ fn baseline<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Check> {
     longest
 }
 
-fn run_mutant(copy: &Scratch, mutant: &Mutant, checks: &[Check]) -> io::Result<Vec<Row>> {
-    let sound = copy.read(&mutant.file)?;
-    let broken = mutant.apply(&sound).map_err(io::Error::other)?;
-    copy.write(&mutant.file, &broken)?;
-    let judged = checks.iter().map(|check| judge(copy, &mutant.name, check)).collect();
-    copy.write(&mutant.file, &sound)?;
+/// Whether what passed the one passes the other.
+fn covers(passed: &Check, check: &Check) -> bool {
+    passed.is_like(check) && passed.schedules >= check.schedules
+}
+
+fn run_mutant(copy: &Scratch, task: &Task) -> Result<Vec<Row>> {
+    let Mutant { name, file, .. } = &task.mutant;
+    let sound = copy.read(file)?;
+    let broken = task.mutant.apply(&sound).map_err(Error::msg)?;
+    copy.write(file, &broken)?;
+    let judged = task.checks.iter().map(|check| judge(copy, name, check)).collect();
+    copy.write(file, &sound)?;
     judged
 }
 
 /// Builds a detector, runs it, and says and prints what that means.
-fn judge(copy: &Scratch, mutant: &str, check: &Check) -> io::Result<Row> {
+fn judge(copy: &Scratch, mutant: &str, check: &Check) -> Result<Row> {
     let start = Instant::now();
-    let verdict = match copy.build(check.detector)? {
+    let (verdict, told) = match copy.build(check.detector)? {
         Ok(()) => match copy.run(check)? {
-            Ended::Clean if mutant == NONE => Verdict::Sound,
-            Ended::Clean => Verdict::Survived,
+            Ended::Clean if mutant == NONE => (Verdict::Sound, "sound".to_owned()),
+            Ended::Clean => (Verdict::Survived, "SURVIVED".to_owned()),
             Ended::Noticed(kind, what) if mutant != NONE && check.sees.contains(&kind) => {
-                Verdict::Killed(format!("{kind} {what}"))
+                (Verdict::Killed, format!("killed: {kind} {what}"))
             }
-            Ended::Noticed(kind, what) => Verdict::Failed(format!("unexpected: {kind} {what}")),
-            Ended::Crashed(what) => Verdict::Failed(what),
+            Ended::Noticed(kind, what) => (Verdict::Failed, format!("FAILED: unexpected: {kind} {what}")),
+            Ended::Crashed(what) => (Verdict::Failed, format!("FAILED: {what}")),
         },
-        Err(printed) => Verdict::Failed(format!("it does not build:\n{printed}")),
+        Err(printed) => (Verdict::Failed, format!("FAILED: it does not build:\n{printed}")),
     };
-    let (lock, detector) = (check.lock.clone(), check.detector);
-    let seconds = start.elapsed().as_secs_f64();
-    let row = Row { mutant: mutant.to_owned(), lock, detector, verdict, seconds };
-    println!("{row}");
-    Ok(row)
+    let (Check { lock, detector, .. }, seconds) = (check, start.elapsed().as_secs_f64());
+    println!("{mutant:<36} {lock:<26} {detector:<8} {seconds:>7.1}  {told}");
+    Ok(Row { mutant: mutant.to_owned(), verdict })
 }
 
 /// What became of one check.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// The lock as it is passed.
     Sound,
-    /// The mutant was noticed; how.
-    Killed(String),
-    /// It was not.
+    /// The mutant was noticed, as it says.
+    Killed,
     Survived,
     /// Something else is wrong.
-    Failed(String),
+    Failed,
 }
 
 struct Row {
     mutant: String,
-    lock: String,
-    detector: Detector,
     verdict: Verdict,
-    seconds: f64,
 }
 
 impl Row {
     fn is_fine(&self) -> bool {
-        matches!(self.verdict, Verdict::Sound | Verdict::Killed(_))
-    }
-}
-
-impl fmt::Display for Row {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { mutant, lock, detector, verdict, seconds } = self;
-        write!(out, "{mutant:<36} {lock:<26} {detector:<8} {seconds:>7.1}  ")?;
-        match verdict {
-            Verdict::Sound => out.write_str("sound"),
-            Verdict::Killed(how) => write!(out, "killed: {how}"),
-            Verdict::Survived => out.write_str("SURVIVED"),
-            Verdict::Failed(what) => write!(out, "FAILED: {what}"),
-        }
+        matches!(self.verdict, Verdict::Sound | Verdict::Killed)
     }
 }
 
 fn sum_up(rows: &[Row]) -> String {
-    let count = |wanted: fn(&Verdict) -> bool| rows.iter().filter(|row| wanted(&row.verdict)).count();
+    let count = |wanted: Verdict| rows.iter().filter(|row| row.verdict == wanted).count();
     let mut names: Vec<&str> =
         rows.iter().map(|row| row.mutant.as_str()).filter(|name| *name != NONE).collect();
     names.dedup();
-    format!(
-        "mutants: {}, checks: {} killed, {} survived, {} failed",
-        names.len(),
-        count(|verdict| matches!(verdict, Verdict::Killed(_))),
-        count(|verdict| *verdict == Verdict::Survived),
-        count(|verdict| matches!(verdict, Verdict::Failed(_))),
-    )
+    let [killed, survived, failed] = [Verdict::Killed, Verdict::Survived, Verdict::Failed].map(count);
+    let mutants = names.len();
+    format!("mutants: {mutants}, checks: {killed} killed, {survived} survived, {failed} failed")
 }
 
 #[cfg(test)]
@@ -310,16 +276,16 @@ mod tests {
     use super::*;
 
     fn row(mutant: &str, verdict: Verdict) -> Row {
-        Row { mutant: mutant.into(), lock: "byte".into(), detector: Detector::Explore, verdict, seconds: 1.0 }
+        Row { mutant: mutant.into(), verdict }
     }
 
     #[test]
     fn a_survivor_is_counted_and_is_not_fine() {
         let rows = [
             row(NONE, Verdict::Sound),
-            row("a", Verdict::Killed("stuck".into())),
+            row("a", Verdict::Killed),
             row("a", Verdict::Survived),
-            row("b", Verdict::Failed("it does not build".into())),
+            row("b", Verdict::Failed),
         ];
         assert_eq!(sum_up(&rows), "mutants: 2, checks: 1 killed, 1 survived, 1 failed");
         assert_eq!(rows.each_ref().map(Row::is_fine), [true, true, false, false]);
@@ -343,8 +309,7 @@ mod tests {
         checks.push(with("timed"));
         let baseline = baseline(&checks);
         for check in &checks {
-            let covers = |sound: &&Check| sound.is_like(check) && sound.schedules >= check.schedules;
-            assert_eq!(baseline.iter().filter(covers).count(), 1, "{check:?}");
+            assert_eq!(baseline.iter().filter(|sound| covers(sound, check)).count(), 1, "{check:?}");
         }
     }
 }

@@ -21,18 +21,14 @@ const LONGEST: Duration = Duration::from_secs(150);
 /// locks as they are need not be checked to the end here.
 const MODEL_SECONDS: &str = "20";
 
-/// One copy, with its own target directory.
 pub(super) struct Scratch {
     tree: PathBuf,
     target: PathBuf,
-    /// How many threads cargo may use.
     threads: usize,
 }
 
-/// How a detector ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Ended {
-    /// It noticed nothing.
     Clean,
     /// It noticed a failure of this kind; details.
     Noticed(String, String),
@@ -41,7 +37,6 @@ pub(super) enum Ended {
 }
 
 impl Scratch {
-    /// Copies the workspace at `root` to place `index`.
     pub(super) fn new(root: &Path, index: usize, threads: usize) -> io::Result<Self> {
         let place = crate::built::target(root).join("mutants").join(index.to_string());
         let scratch = Self { tree: place.join("tree"), target: place.join("target"), threads };
@@ -59,17 +54,14 @@ impl Scratch {
         Ok(scratch)
     }
 
-    /// Where the copy is.
     pub(super) fn tree(&self) -> &Path {
         &self.tree
     }
 
-    /// Reads a file of the copy.
     pub(super) fn read(&self, file: &str) -> io::Result<String> {
         fs::read_to_string(self.tree.join(file))
     }
 
-    /// Writes a file of the copy.
     pub(super) fn write(&self, file: &str, text: &str) -> io::Result<()> {
         fs::write(self.tree.join(file), text)
     }
@@ -95,7 +87,6 @@ impl Scratch {
         Ok(if output.status.success() { Ok(()) } else { Err(printed) })
     }
 
-    /// Runs a detector that was built.
     pub(super) fn run(&self, check: &Check) -> io::Result<Ended> {
         let built = self.target.join(PROFILE);
         let mut command = match check.detector {

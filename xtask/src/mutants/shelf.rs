@@ -4,14 +4,11 @@ use serde::Deserialize;
 use std::path::Path;
 use std::{fs, io};
 
-/// Where the shelf is.
 pub(crate) const SHELF: &str = "mutants";
 
-/// One fault of a real lock.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Mutant {
-    /// For command lines and tables.
     pub(crate) name: String,
     /// The locks with which a detector must notice it, unless the detector names others.
     pub(crate) locks: Vec<String>,
@@ -19,53 +16,39 @@ pub(crate) struct Mutant {
     pub(crate) file: String,
     /// What is replaced: stands exactly once in the file.
     pub(crate) find: String,
-    /// What stands in its place.
     pub(crate) replace: String,
-    /// What it breaks, in a sentence.
     pub(crate) breaks: String,
-    /// The schedule explorer must notice it.
     pub(crate) explore: Option<Explore>,
-    /// The model checker must notice it.
     pub(crate) model: Option<Model>,
 }
 
-/// What the schedule explorer must do.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Explore {
-    /// The locks to explore, if not those of the mutant.
+    /// If not those of the mutant.
     #[serde(default)]
     pub(crate) locks: Vec<String>,
     /// Within how many schedules it must fail.
     pub(crate) schedules: u64,
     /// A fault that every schedule is to have, and no other; else each schedule draws its own.
     pub(crate) fault: Option<String>,
-    /// In which ways it may fail.
     pub(crate) sees: Vec<String>,
 }
 
-/// What the model checker must do.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Model {
-    /// The locks to check, if not those of the mutant.
     #[serde(default)]
     pub(crate) locks: Vec<String>,
-    /// The program with which it must fail.
     pub(crate) shape: String,
-    /// In which ways it may fail.
     pub(crate) sees: Vec<String>,
 }
 
-/// Ways to fail that the explorer knows.
 const EXPLORE_SEES: &[&str] =
     &["exclusion", "transition", "overtaken", "stuck", "hung", "halted", "destroyed", "leftover", "panicked"];
-/// Faults of the explorer that entries may name.
 const EXPLORE_FAULTS: &[&str] = &["timed"];
-/// Ways to fail that the model checker knows.
 const MODEL_SEES: &[&str] = &["race", "stuck", "assertion"];
 
-/// A detector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Detector {
     /// The schedule explorer of `stanchion-sim`.
@@ -75,7 +58,6 @@ pub(crate) enum Detector {
 }
 
 impl Detector {
-    /// The package that is built.
     pub(crate) const fn package(self) -> &'static str {
         match self {
             Self::Explore => "stanchion-sim",
@@ -101,18 +83,14 @@ impl fmt::Display for Detector {
     }
 }
 
-/// One run of a detector with one lock.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) detector: Detector,
     pub(crate) lock: String,
-    /// Schedules of the explorer.
     pub(crate) schedules: u64,
     /// A fault that they all have.
     pub(crate) fault: Option<String>,
-    /// The shape of the model checker.
     pub(crate) shape: String,
-    /// In which ways it may fail.
     pub(crate) sees: Vec<String>,
 }
 
@@ -127,7 +105,6 @@ impl Check {
 }
 
 impl Mutant {
-    /// Everything that must notice it.
     pub(crate) fn checks(&self) -> Vec<Check> {
         let locks = |own: &[String]| if own.is_empty() { self.locks.clone() } else { own.to_vec() };
         let explore = self.explore.iter().flat_map(|explore| {
@@ -153,7 +130,6 @@ impl Mutant {
         explore.chain(model).collect()
     }
 
-    /// What is wrong with the entry itself.
     fn faults(&self) -> Vec<&'static str> {
         let in_words =
             |text: &str| text.len() > 1 && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));

@@ -1,5 +1,5 @@
 //! Prints docs/mutants.md from the shelf.
-use super::shelf::{self, Detector, Mutant};
+use super::shelf::{Check, Detector, Mutant};
 use core::fmt::Write as _;
 
 /// Path of the table.
@@ -20,32 +20,30 @@ pub(super) fn render(mutants: &[Mutant]) -> String {
     out.push_str("\n| name | lock | what it breaks | noticed by |\n|---|---|---|---|\n");
     for mutant in mutants {
         let noticed: Vec<String> = mutant.checks().iter().map(|check| noticed(mutant, check)).collect();
-        let (name, locks) = (&mutant.name, mutant.locks.join(", "));
+        let (name, locks, noticed) = (&mutant.name, mutant.locks.join(", "), noticed.join("; "));
         let breaks = mutant.breaks.replace('|', "\\|");
-        let _ = writeln!(out, "| {name} | {locks} | {breaks} | {} |", noticed.join("; "));
+        let _ = writeln!(out, "| {name} | {locks} | {breaks} | {noticed} |");
     }
     out
 }
 
-fn noticed(mutant: &Mutant, check: &shelf::Check) -> String {
-    let how = match check.detector {
+fn noticed(mutant: &Mutant, check: &Check) -> String {
+    let Check { detector, lock, schedules, fault, shape, sees } = check;
+    let how = match detector {
         Detector::Explore => {
-            let with = check.fault.as_ref().map_or(String::new(), |fault| format!(" with {fault}"));
-            format!("{} schedules{with}", check.schedules)
+            let with = fault.as_ref().map_or(String::new(), |fault| format!(" with {fault}"));
+            format!("{schedules} schedules{with}")
         }
-        Detector::Model => format!("`{}`", check.shape),
+        Detector::Model => format!("`{shape}`"),
     };
-    let lock = if mutant.locks.len() == 1 && mutant.locks[0] == check.lock {
-        String::new()
-    } else {
-        format!("{}, ", check.lock)
-    };
-    format!("{} ({lock}{how}): {}", check.detector, check.sees.join(" or "))
+    let of = if mutant.locks == [lock.as_str()] { String::new() } else { format!("{lock}, ") };
+    format!("{detector} ({of}{how}): {}", sees.join(" or "))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mutants::shelf;
     use crate::workspace;
 
     #[test]

@@ -1,62 +1,59 @@
 //! Memory orderings and the tags that explain them.
 //!
-//! A tag is a line comment that names an ordering site, says which sites it pairs with and why the
-//! ordering is enough and needed. `tag` reads tags, `sites` finds the orderings, this module brings
-//! the two together and `table` prints them.
-pub(crate) mod sites;
+//! [`tag`] reads tags, [`crate::sites`] finds the orderings, this module brings the two together and [`table`]
+//! prints them.
 pub(crate) mod table;
 pub(crate) mod tag;
 
-use crate::comments::Kind;
+use crate::comments::{Comment, Kind};
+use crate::sites::Site;
 use crate::source::Source;
 use crate::witness::record;
 use crate::workspace::{self, Workspace};
-use sites::Site;
-use std::io;
+use anyhow::Result;
 use std::path::Path;
 use std::process::ExitCode;
-use tag::{Malformed, Tag};
+use tag::{LEAST_WORDS, Tag};
 
 /// How a file that implements the orderings themselves says so.
 const OPT_OUT: &str = "tidy: ordering-definitions:";
 /// The opt-out must stand within this many lines of the top.
 const NEAR_TOP: usize = 40;
+/// The crates that the ordering rules look at.
+const CRATES: &[&str] = &["core", "family", "stanchion", "capi", "preload", "guest"];
 
-/// The orderings of one file.
 pub(crate) struct FileOrderings {
-    /// Path of the file.
     pub(crate) path: String,
     /// Tags in source order.
     pub(crate) tags: Vec<Tag>,
-    /// Comments that look like tags but are none.
-    pub(crate) malformed: Vec<Malformed>,
+    /// Comments that look like tags but are none: the line, and what is wrong.
+    pub(crate) malformed: Vec<(usize, String)>,
     /// Each site with the indices into `tags` of the tags that speak for it.
     pub(crate) sites: Vec<(Site, Vec<usize>)>,
     /// The file defines orderings; false reason lines are in `malformed`.
     pub(crate) opted_out: bool,
 }
 
-/// Whether the ordering rules look at this file at all.
-pub(crate) fn in_scope(path: &str) -> bool {
-    ["core", "family", "stanchion", "capi", "preload", "guest"].iter().any(|name| {
-        let within = path.strip_prefix("crates/").and_then(|path| path.strip_prefix(name));
-        within.is_some_and(|path| path.starts_with("/src/"))
-    })
-}
-
-/// The orderings of every file in scope.
 pub(crate) fn collect_all(workspace: &Workspace) -> Vec<FileOrderings> {
-    workspace.sources.iter().filter(|source| in_scope(&source.path)).map(collect).collect()
+    let in_scope =
+        |source: &&Source| CRATES.iter().any(|name| source.path.starts_with(&format!("crates/{name}/src/")));
+    workspace.sources.iter().filter(in_scope).map(collect).collect()
 }
 
 /// Brings tags and sites of one file together. Several tags over as many operations are taken in order;
 /// otherwise each of them speaks for all.
 pub(crate) fn collect(source: &Source) -> FileOrderings {
     let (mut tags, mut malformed) = read_tags(source);
-    let opted_out = read_opt_out(source, &mut malformed);
-    let found = if opted_out { Vec::new() } else { sites::find(source) };
     tags.sort_by_key(|tag| tag.line);
-    let covering = |site: &Site| {
+    let mut near_top = line_comments(source).take_while(|comment| comment.line <= NEAR_TOP);
+    let opt_out = near_top.find_map(|comment| Some((comment.line, comment.text.strip_prefix(OPT_OUT)?)));
+    if let Some((line, _)) = opt_out.filter(|(_, reason)| reason.split_whitespace().count() < LEAST_WORDS) {
+        let what = "the opt-out gives no reason; say in three words or more why this file needs no tags";
+        malformed.push((line, what.to_owned()));
+    }
+    let is_meant = |site: &&Site| opt_out.is_none() && !source.in_tests(site.line);
+    let found: Vec<&Site> = source.sites.iter().filter(is_meant).collect();
+    let covering = |site: &&Site| {
         let at = |line: &usize| -> Vec<usize> {
             (0..tags.len()).filter(|&tag| tags[tag].covers == *line).collect()
         };
@@ -72,13 +69,17 @@ pub(crate) fn collect(source: &Source) -> FileOrderings {
             tags.clone()
         }
     };
-    let sites = found.into_iter().enumerate().map(|(at, site)| (site, of_site(at))).collect();
-    FileOrderings { path: source.path.clone(), tags, malformed, sites, opted_out }
+    let sites = found.iter().enumerate().map(|(at, site)| (Site::clone(site), of_site(at))).collect();
+    FileOrderings { path: source.path.clone(), tags, malformed, sites, opted_out: opt_out.is_some() }
 }
 
-fn read_tags(source: &Source) -> (Vec<Tag>, Vec<Malformed>) {
+fn line_comments(source: &Source) -> impl Iterator<Item = &Comment> {
+    source.comments.values().filter(|comment| comment.kind == Kind::Line)
+}
+
+fn read_tags(source: &Source) -> (Vec<Tag>, Vec<(usize, String)>) {
     let (mut tags, mut malformed) = (Vec::new(), Vec::new());
-    for comment in source.comments().filter(|c| c.kind == Kind::Line && !source.in_tests(c.line)) {
+    for comment in line_comments(source).filter(|comment| !source.in_tests(comment.line)) {
         let (block, covers) = if !comment.alone {
             (vec![comment], comment.line)
         } else if source.comment_alone_at(comment.line + 1).is_none() {
@@ -86,8 +87,7 @@ fn read_tags(source: &Source) -> (Vec<Tag>, Vec<Malformed>) {
         } else {
             continue;
         };
-        let lines: Vec<(usize, &str)> = block.iter().map(|c| (c.line, c.text.as_str())).collect();
-        for found in tag::read(&lines, covers) {
+        for found in tag::read(&block, covers) {
             match found {
                 Ok(tag) => tags.push(tag),
                 Err(bad) => malformed.push(bad),
@@ -95,18 +95,6 @@ fn read_tags(source: &Source) -> (Vec<Tag>, Vec<Malformed>) {
         }
     }
     (tags, malformed)
-}
-
-fn read_opt_out(source: &Source, malformed: &mut Vec<Malformed>) -> bool {
-    let mut near = source.comments().filter(|c| c.kind == Kind::Line && c.line <= NEAR_TOP);
-    let Some((line, reason)) = near.find_map(|c| Some((c.line, c.text.strip_prefix(OPT_OUT)?))) else {
-        return false;
-    };
-    if reason.split_whitespace().count() < 3 {
-        let what = "the opt-out gives no reason; say in three words or more why this file needs no tags";
-        malformed.push(Malformed { line, what: what.to_owned() });
-    }
-    true
 }
 
 /// The table as the tags, the witnesses and the arguments make it. A record that does not parse is as none;
@@ -117,9 +105,9 @@ pub(crate) fn render(files: &[FileOrderings], root: &Path) -> String {
 }
 
 /// `cargo xtask orderings`: writes the table, or only compares it.
-pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, check: bool) -> Result<ExitCode> {
     let text = render(&collect_all(&workspace::read(root)?), root);
-    workspace::generate(root, table::PATH, &text, check, "orderings")
+    Ok(workspace::generate(root, table::PATH, &text, check, "orderings")?)
 }
 
 #[cfg(test)]

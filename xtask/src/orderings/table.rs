@@ -20,41 +20,26 @@ an ID to get to the place. The last column says what each ordering of the core a
 `cargo xtask witness`, and which check of the model failed then, as `lock/program: how`.
 ";
 
-/// The whole text of docs/orderings.md.
-///
 /// `witnessed` tells for a tag what notices weaker orderings of it.
 pub(crate) fn render(files: &[FileOrderings], witnessed: impl Fn(&str) -> String) -> String {
     let mut out = INTRO.to_owned();
     let mut files: Vec<&FileOrderings> = files.iter().filter(|file| !file.tags.is_empty()).collect();
-    files.sort_by(|a, b| a.path.cmp(&b.path));
+    files.sort_by_key(|file| &file.path);
     for file in files {
         let _ = write!(out, "\n## {}\n\n", file.path);
         out.push_str("| id | function | operation | pairs with | why | weaker, and who notices |\n|---|---|---|---|---|---|\n");
-        let mut order: Vec<usize> = (0..file.tags.len()).collect();
-        order.sort_by_key(|&at| id_key(&file.tags[at].id));
-        for at in order {
-            out.push_str(&row(file, at, &witnessed));
+        let mut tags: Vec<(usize, &Tag)> = file.tags.iter().enumerate().collect();
+        tags.sort_by_key(|(_, tag)| id_key(&tag.id));
+        for (at, Tag { id, pairs, why, .. }) in tags {
+            let (function, ops) = operations(file, at);
+            let mut pairs: Vec<&str> = pairs.iter().map(String::as_str).collect();
+            pairs.sort_by_key(|id| id_key(id));
+            let pairs = if pairs.is_empty() { "alone".to_owned() } else { pairs.join(", ") };
+            let (why, witnessed) = (escape(why), escape(&witnessed(id)));
+            let _ = writeln!(out, "| {id} | {function} | {ops} | {pairs} | {why} | {witnessed} |");
         }
     }
     out
-}
-
-fn row(file: &FileOrderings, at: usize, witnessed: impl Fn(&str) -> String) -> String {
-    let tag = &file.tags[at];
-    let (function, ops) = operations(file, at);
-    let pairs = if tag.pairs.is_empty() { "alone".to_owned() } else { sorted(tag).join(", ") };
-    format!(
-        "| {} | {function} | {ops} | {pairs} | {} | {} |\n",
-        tag.id,
-        escape(&tag.why),
-        escape(&witnessed(&tag.id))
-    )
-}
-
-fn sorted(tag: &Tag) -> Vec<&str> {
-    let mut pairs: Vec<&str> = tag.pairs.iter().map(String::as_str).collect();
-    pairs.sort_by_key(|id| id_key(id));
-    pairs
 }
 
 /// The function and the operations a tag speaks for.

@@ -1,24 +1,14 @@
-//! Reads ordering tags.
-//!
-//! ```text
-//! ord: ID pairs ID[, ID]...: why        the site pairs with those sites
-//! ord: ID alone: why                    it needs no partner
-//! ```
-//!
-//! An ID is one to three capital letters and a number. The why has three words or more and may go on
-//! over the following lines of the same comment; a blank comment line, another tag or a safety
-//! comment ends it.
+//! Reads ordering tags, whose form is in CONTRIBUTING.md. A blank line of the comment, another tag or a safety
+//! comment ends what a tag says.
+use crate::comments::Comment;
 
-/// A well-formed tag.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Tag {
     /// Name of the site, unique over the workspace.
     pub(crate) id: String,
     /// Names of the sites it pairs with; empty means `alone`.
     pub(crate) pairs: Vec<String>,
-    /// Why the ordering is enough and needed.
     pub(crate) why: String,
-    /// One-based line of the tag.
     pub(crate) line: usize,
     /// The line of code it speaks for: its own when it trails code, else the one below its comment.
     pub(crate) covers: usize,
@@ -33,25 +23,18 @@ impl Tag {
     }
 }
 
-/// A comment that begins like a tag and goes wrong.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Malformed {
-    /// One-based line of the comment.
-    pub(crate) line: usize,
-    /// What is wrong; what to do.
-    pub(crate) what: String,
-}
-
 const MARK: &str = "ord:";
-const LEAST_WORDS: usize = 3;
+pub(crate) const LEAST_WORDS: usize = 3;
+const FORM: &str = "write `// ord: Q1 pairs Q2: why` or `// ord: Q1 alone: why`";
 
-/// The tags in one comment, given as `(line, text)`, that stands for the code on line `covers`.
-pub(crate) fn read(comment: &[(usize, &str)], covers: usize) -> Vec<Result<Tag, Malformed>> {
+/// The tags in one comment that stands for the code on line `covers`. One that goes wrong is an error, with
+/// its line.
+pub(crate) fn read(comment: &[&Comment], covers: usize) -> Vec<Result<Tag, (usize, String)>> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut open = false;
-    for &(line, text) in comment {
+    for Comment { line, text, .. } in comment {
         if let Some(rest) = text.strip_prefix(MARK) {
-            found.push((line, rest.trim().to_owned()));
+            found.push((*line, rest.trim().to_owned()));
             open = true;
         } else if text.is_empty() || text.starts_with("SAFETY:") {
             open = false;
@@ -60,52 +43,50 @@ pub(crate) fn read(comment: &[(usize, &str)], covers: usize) -> Vec<Result<Tag, 
             words.push_str(text);
         }
     }
-    found.into_iter().map(|(line, text)| parse(&text, line, covers)).collect()
+    let parsed = |(line, text): (usize, String)| parse(&text, line, covers).map_err(|what| (line, what));
+    found.into_iter().map(parsed).collect()
 }
 
-fn parse(text: &str, line: usize, covers: usize) -> Result<Tag, Malformed> {
-    let refuse = |what: String| Malformed { line, what };
-    let form = "write `// ord: Q1 pairs Q2: why` or `// ord: Q1 alone: why`";
-    let Some((head, why)) = text.split_once(':') else {
-        return Err(refuse(format!("the tag has no `: why`; {form}")));
-    };
+fn parse(text: &str, line: usize, covers: usize) -> Result<Tag, String> {
+    let (head, why) = text.split_once(':').ok_or_else(|| format!("the tag has no `: why`; {FORM}"))?;
     let words: Vec<&str> = head.split([' ', ',']).filter(|word| !word.is_empty()).collect();
     let (id, pairs) = match words.as_slice() {
         [id, "alone"] => (id, &[][..]),
         [id, "pairs", pairs @ ..] if !pairs.is_empty() => (id, pairs),
-        _ => return Err(refuse(format!("the tag is neither `pairs` nor `alone`; {form}"))),
+        _ => return Err(format!("the tag is neither `pairs` nor `alone`; {FORM}")),
     };
+    let is_id = |word: &str| id_key(word).is_some_and(|(letters, _)| (1..=3).contains(&letters.len()));
     if let Some(bad) = [id].into_iter().chain(pairs).find(|word| !is_id(word)) {
-        return Err(refuse(format!("`{bad}` is no tag id; use one to three capital letters and a number")));
+        return Err(format!("`{bad}` is no tag id; use one to three capital letters and a number"));
     }
     let why = why.split_whitespace().collect::<Vec<_>>().join(" ");
     let pairs = pairs.iter().map(|&pair| pair.to_owned()).collect();
     Ok(Tag { id: (*id).to_owned(), pairs, why, line, covers })
 }
 
-/// Whether `word` matches `[A-Z]{1,3}[0-9]+`.
-fn is_id(word: &str) -> bool {
-    let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
-    (1..=3).contains(&letters)
-        && word.len() > letters
-        && word.bytes().skip(letters).all(|b| b.is_ascii_digit())
-}
-
-/// A sort key that puts Q2 before Q10.
-pub(crate) fn id_key(id: &str) -> (String, u64) {
-    let letters: String = id.chars().take_while(char::is_ascii_uppercase).collect();
-    let number = id[letters.len()..].parse().unwrap_or(u64::MAX);
-    (letters, number)
+/// The capital letters and the number that an id is made of; sorted by these, Q2 is before Q10.
+pub(crate) fn id_key(id: &str) -> Option<(&str, u64)> {
+    let number = id.trim_start_matches(|letter: char| letter.is_ascii_uppercase());
+    let is_number = !number.is_empty() && number.bytes().all(|digit| digit.is_ascii_digit());
+    is_number.then(|| (&id[..id.len() - number.len()], number.parse().unwrap_or(u64::MAX)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::comments::Kind;
+
+    fn comment(line: usize, text: &str) -> Comment {
+        Comment { line, kind: Kind::Line, alone: true, text: text.to_owned() }
+    }
 
     fn one(text: &str) -> Result<Tag, String> {
-        let mut found = read(&[(7, text)], 8);
+        let mut found = read(&[&comment(7, text)], 8);
         assert_eq!(found.len(), 1, "{text}");
-        found.remove(0).map_err(|bad| bad.what)
+        found.remove(0).map_err(|(line, what)| {
+            assert_eq!(line, 7);
+            what
+        })
     }
 
     #[test]
@@ -128,7 +109,9 @@ mod tests {
             (5, ""),
             (6, "other prose"),
         ];
-        let found: Vec<Tag> = read(&lines, 7).into_iter().map(|tag| tag.expect("well-formed")).collect();
+        let lines = lines.map(|(line, text)| comment(line, text));
+        let found: Vec<Tag> =
+            read(&lines.each_ref(), 7).into_iter().map(|tag| tag.expect("well-formed")).collect();
         assert_eq!(found[0].why, "only a hint here");
         assert_eq!(found[1].why, "not the same");
         assert_eq!(found.len(), 2);

@@ -1,8 +1,6 @@
 //! `arrows-one-way`: which crate of the workspace may depend on which.
 use crate::finding::Finding;
-use serde::Deserialize;
-use std::collections::BTreeMap;
-use toml::{Spanned, Table, Value};
+use toml::de::DeTable;
 
 const RULE: &str = "arrows-one-way";
 const CORE: &str = "stanchion-core";
@@ -34,49 +32,38 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("xtask", &[CORE, FAMILY, KIT]),
 ];
 
-/// What counts of a manifest, or of its part for one target.
-#[derive(Default, Deserialize)]
-#[serde(default, rename_all = "kebab-case")]
-struct Manifest {
-    package: Table,
-    dependencies: Dependencies,
-    dev_dependencies: Dependencies,
-    build_dependencies: Dependencies,
-    target: BTreeMap<String, Manifest>,
-}
-
-type Dependencies = BTreeMap<Spanned<String>, Value>;
-
-impl Manifest {
-    /// The package of each dependency, and where its name stands.
-    fn packages(&self) -> Vec<(usize, &str)> {
-        let own = [&self.dependencies, &self.dev_dependencies, &self.build_dependencies];
-        let own = own.into_iter().flatten().map(|(key, value)| {
-            let package = value.get("package").and_then(Value::as_str);
-            (key.span().start, package.unwrap_or(key.as_ref()))
+/// The package of each dependency of a manifest, or of its part for one target, and where its name stands.
+fn packages<'a>(manifest: &'a DeTable<'a>) -> Vec<(usize, &'a str)> {
+    let own = ["dependencies", "dev-dependencies", "build-dependencies"].into_iter();
+    let own =
+        own.filter_map(|name| manifest.get(name)?.get_ref().as_table()).flatten().map(|(key, value)| {
+            let package = value.get_ref().get("package").and_then(|package| package.get_ref().as_str());
+            (key.span().start, package.unwrap_or(key.get_ref()))
         });
-        own.chain(self.target.values().flat_map(Self::packages)).collect()
-    }
+    let targets = manifest.get("target").and_then(|targets| targets.get_ref().as_table());
+    let targets = targets.into_iter().flatten().filter_map(|(_, part)| part.get_ref().as_table());
+    own.chain(targets.flat_map(packages)).collect()
 }
 
-/// Dependencies that point where no arrow goes.
-pub(crate) fn check(manifests: &[(String, String)]) -> Vec<Finding> {
+pub(super) fn check(manifests: &[(String, String)]) -> Vec<Finding> {
     manifests.iter().flat_map(|(path, text)| check_one(path, text)).collect()
 }
 
 fn check_one(path: &str, text: &str) -> Vec<Finding> {
     let finding =
         |at: usize, message: String| Finding::new(path, text[..at].matches('\n').count() + 1, RULE, message);
-    let manifest: Manifest = match toml::from_str(text) {
+    let manifest = match DeTable::parse(text) {
         Ok(manifest) => manifest,
         Err(error) => return vec![finding(0, format!("the manifest does not parse ({error}); mend it"))],
     };
-    let name = manifest.package.get("name").and_then(Value::as_str).unwrap_or("(no name)");
+    let manifest = manifest.get_ref();
+    let name = manifest.get("package").and_then(|package| package.get_ref().get("name")?.get_ref().as_str());
+    let name = name.unwrap_or("(no name)");
     let Some((_, allowed)) = ARROWS.iter().find(|(krate, _)| *krate == name) else {
         return vec![finding(0, format!("crate `{name}` has no arrows; add it to ARROWS in xtask"))];
     };
     let mut findings = Vec::new();
-    for (at, target) in manifest.packages() {
+    for (at, target) in packages(manifest) {
         let ours = ARROWS.iter().any(|(krate, _)| *krate == target);
         if name == CORE {
             let message = format!("`{CORE}` depends on `{target}`; it depends on nothing at all, remove it");

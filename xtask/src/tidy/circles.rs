@@ -5,10 +5,10 @@
 //! name. Tests may name whatever they test.
 use crate::finding::Finding;
 use crate::source::{Source, module_base};
-use crate::tokens::{group_at, is_ident, is_punct, line_of, path_sep_at, split_commas};
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use crate::tokens::{Token, parts, reads};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use syn::{Attribute, Expr, ExprLit, Item, Lit, Meta, MetaNameValue};
+use syn::spanned::Spanned as _;
+use syn::{Item, ItemMod};
 
 const RULE: &str = "no-file-circles";
 const ROOTS: &[&str] = &["crates/core/src", "crates/family/src", "crates/stanchion/src"];
@@ -19,10 +19,13 @@ type Path = Vec<String>;
 /// What each file needs.
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
-/// A file with what it brings in by `use`: the path, and the name that it has here.
+/// A file and the paths outside its tests, single names included.
 struct Module<'a> {
     file: &'a Source,
-    uses: Vec<(Path, String)>,
+    /// What it brings in by `use`, by the name that it has here.
+    uses: BTreeMap<String, Vec<Path>>,
+    /// What it names otherwise than to hand it on.
+    names: BTreeSet<Path>,
 }
 
 /// The modules of a crate by their paths. Several files may stand for one, by `cfg`.
@@ -30,7 +33,7 @@ struct Module<'a> {
 struct Tree<'a>(BTreeMap<Path, Vec<Module<'a>>>);
 
 /// A finding for each file that needs itself, with the way around.
-pub(crate) fn check(sources: &[Source]) -> Vec<Finding> {
+pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for root in ROOTS {
         let needs = needs(sources, root);
@@ -66,22 +69,20 @@ fn needs<'a>(sources: &'a [Source], root: &str) -> Needs<'a> {
     let mut tree = Tree::default();
     tree.add(sources, &format!("{root}/lib.rs"), Path::new());
     let mut needs = Needs::new();
-    for (at, module) in tree.0.iter().flat_map(|(at, files)| files.iter().map(move |file| (at, file))) {
-        let (mut needed, mut seen) = (BTreeSet::new(), BTreeSet::new());
-        each_path(module.file, &module.file.tokens, 0, &mut |path, _, by| {
-            // A file does not need what it only hands on. Each path is resolved once.
-            if by == By::PubUse || !seen.insert(path.to_vec()) {
-                return;
-            }
-            let is_ours = matches!(path[0].as_str(), "crate" | "super" | "self")
-                || tree.0.contains_key(&child(at, &path[0]))
-                || module.uses.iter().any(|(_, name)| *name == path[0]);
-            if is_ours {
+    for (at, files) in &tree.0 {
+        for module in files {
+            let mut needed = BTreeSet::new();
+            let is_ours = |path: &&Path| {
+                matches!(path[0].as_str(), "crate" | "super" | "self")
+                    || tree.0.contains_key(&child(at, &path[0]))
+                    || module.uses.contains_key(&path[0])
+            };
+            for path in module.names.iter().filter(is_ours) {
                 tree.resolve(at, path, STEPS, &mut needed);
             }
-        });
-        needed.retain(|path| tree.0[at].iter().all(|own| own.file.path != *path));
-        needs.insert(&module.file.path, needed);
+            needed.retain(|path| files.iter().all(|own| own.file.path != *path));
+            needs.insert(module.file.path.as_str(), needed);
+        }
     }
     needs
 }
@@ -98,19 +99,12 @@ impl<'a> Tree<'a> {
         };
         for item in &file.file.items {
             if let Item::Mod(item) = item {
-                let name = item.ident.to_string();
-                for path in files(path, &name, &item.attrs) {
-                    self.add(sources, &path, child(&at, &name));
+                for path in files(file, item) {
+                    self.add(sources, &path, child(&at, &item.ident.to_string()));
                 }
             }
         }
-        let mut uses = Vec::new();
-        each_path(file, &file.tokens, 0, &mut |path, name, by| {
-            if by != By::Name {
-                uses.push((path.to_vec(), name.to_owned()));
-            }
-        });
-        self.0.entry(at).or_default().push(Module { file, uses });
+        self.0.entry(at).or_default().push(Module::read(file));
     }
 
     /// Puts the files into `found` that declare what `path` means in the module `at`.
@@ -128,14 +122,10 @@ impl<'a> Tree<'a> {
         }
         let Some((name, rest)) = path.split_first() else { return };
         for module in self.0.get(&at).into_iter().flatten() {
-            let brought = |wanted: &str| -> Vec<&[String]> {
-                module.uses.iter().filter(|(_, name)| name == wanted).map(|(to, _)| to.as_slice()).collect()
-            };
-            let mut to = brought(name);
-            let mut rest = rest;
+            let brought = |name: &str| module.uses.get(name).into_iter().flatten();
+            let mut to: Vec<Path> = brought(name).map(|to| [to.as_slice(), rest].concat()).collect();
             if to.is_empty() {
-                to = brought("*").iter().map(|glob| &glob[..glob.len() - 1]).collect();
-                rest = path;
+                to = brought("*").map(|glob| [&glob[..glob.len() - 1], path].concat()).collect();
             }
             if name == "*" || to.is_empty() {
                 if !at.is_empty() {
@@ -143,116 +133,116 @@ impl<'a> Tree<'a> {
                 }
             } else if let Some(steps) = steps.checked_sub(1) {
                 for to in to {
-                    self.resolve(&at, &[to, rest].concat(), steps, found);
+                    self.resolve(&at, &to, steps, found);
                 }
             }
         }
     }
 }
 
-/// The files that `mod name;` in the file `path` may mean.
-fn files(path: &str, name: &str, attributes: &[Attribute]) -> Vec<String> {
-    let directory = path.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let given = attributes.iter().filter_map(|attribute| match &attribute.meta {
-        Meta::List(list) if list.path.is_ident("cfg_attr") => {
-            Some(list.tokens.to_string().rsplit_once("path = \"")?.1.trim_end_matches('"').to_owned())
-        }
-        Meta::NameValue(MetaNameValue {
-            path,
-            value: Expr::Lit(ExprLit { lit: Lit::Str(text), .. }),
-            ..
-        }) if path.is_ident("path") => Some(text.value()),
-        _ => None,
+/// The files that a `mod name;` in this one may mean.
+fn files(file: &Source, item: &ItemMod) -> Vec<String> {
+    let directory = file.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let given = item.attrs.iter().filter_map(|attribute| {
+        let text = file.text[attribute.span().byte_range()].strip_prefix("#[")?;
+        let (_, given) = text.rsplit_once("path = \"")?;
+        Some(format!("{directory}/{}", given.split('"').next()?))
     });
-    let given: Vec<String> = given.map(|given| format!("{directory}/{given}")).collect();
+    let given: Vec<String> = given.collect();
     if given.is_empty() {
-        let base = module_base(path);
-        vec![format!("{base}{name}.rs"), format!("{base}{name}/mod.rs")]
+        let path = format!("{}{}", module_base(&file.path), item.ident);
+        vec![format!("{path}.rs"), format!("{path}/mod.rs")]
     } else {
         given
     }
 }
 
-/// How a path stands in a file.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum By {
-    Name,
-    Use,
-    PubUse,
-}
-
-/// Shows `visit` each path outside tests, single names included, with the name that `use` gives it, and how
-/// it stands there. `depth` is how many modules within the file are around it.
-fn each_path(file: &Source, tokens: &TokenStream, depth: usize, visit: &mut impl FnMut(&[String], &str, By)) {
-    let level: Vec<TokenTree> = tokens.clone().into_iter().collect();
-    let mut by = By::Name;
-    for (at, token) in level.iter().enumerate() {
-        match token {
-            TokenTree::Group(_) if is_within_path(&level, at) => {}
-            TokenTree::Group(group) => {
-                let is_module = at > 1 && is_ident(&level[at - 2], "mod");
-                each_path(file, &group.stream(), depth + usize::from(is_module), visit);
-            }
-            TokenTree::Punct(_) if is_punct(token, ';') => by = By::Name,
-            TokenTree::Ident(_) if is_ident(token, "use") => {
-                let before = level[..at].iter().rev().find(|token| !matches!(token, TokenTree::Group(_)));
-                by = if before.is_some_and(|token| is_ident(token, "pub")) { By::PubUse } else { By::Use };
-            }
-            TokenTree::Ident(_) if !is_within_path(&level, at) && !file.in_tests(line_of(token)) => {
-                branches(&level[at..], &Path::new(), &mut |path, name| {
-                    let outside = path.iter().take_while(|part| *part == "super").count().min(depth);
-                    let path = if path.get(outside).is_some_and(|part| part == "self") {
-                        &path[outside + 1..]
-                    } else {
-                        &path[outside..]
-                    };
+impl<'a> Module<'a> {
+    fn read(file: &'a Source) -> Self {
+        let mut module = Self { file, uses: BTreeMap::new(), names: BTreeSet::new() };
+        let tokens = &file.tokens;
+        // The modules within the file that are around, by their ends.
+        let mut around: Vec<usize> = Vec::new();
+        // Within a `use`: whether it is public.
+        let (mut at, mut handed_on) = (0, None);
+        while let Some(token) = tokens.get(at) {
+            around.retain(|&end| at < end);
+            let is_within_path = at > 1 && reads(tokens, at - 2, &[":", ":"]);
+            match token.text.as_str() {
+                ";" => handed_on = None,
+                "{" => {
+                    handed_on = None;
+                    around.extend((at > 1 && tokens[at - 2].text == "mod").then_some(token.end));
+                }
+                "use" => {
+                    let last = tokens[..at].iter().rposition(|token| token.text == "pub");
+                    handed_on =
+                        Some(last.is_some_and(|last| [last, tokens[last + 1].end].contains(&(at - 1))));
+                }
+                _ if token.is_word && !is_within_path && !file.in_tests(token.start.line) => {
+                    let mut paths = Vec::new();
+                    at = branches(tokens, at, &[], &mut paths);
                     // What a module within the file brings in, it uses.
-                    let by = if depth > 0 { By::Name } else { by };
-                    if !path.is_empty() {
-                        visit(path, name, by);
+                    let handed_on = handed_on.filter(|_| around.is_empty());
+                    for (path, name) in paths {
+                        module.take(path, name, handed_on, around.len());
                     }
-                });
+                    continue;
+                }
+                _ => {}
             }
-            _ => {}
+            at += 1;
+        }
+        module
+    }
+
+    /// Takes a path, as seen from so many modules within the file.
+    fn take(&mut self, mut path: Path, name: String, handed_on: Option<bool>, depth: usize) {
+        let outside = path.iter().take_while(|part| *part == "super").count().min(depth);
+        let is_self = path.get(outside).is_some_and(|part| part == "self");
+        path.drain(..outside + usize::from(is_self));
+        if path.is_empty() {
+            return;
+        }
+        if handed_on != Some(true) {
+            self.names.insert(path.clone());
+        }
+        if handed_on.is_some() {
+            self.uses.entry(name).or_default().push(path);
         }
     }
 }
 
-fn is_within_path(level: &[TokenTree], at: usize) -> bool {
-    at > 1 && path_sep_at(level, at - 2)
-}
-
-/// Shows `visit` the path at the start of `level` behind `before`, or those that its braces list.
-fn branches(level: &[TokenTree], before: &[String], visit: &mut impl FnMut(&[String], &str)) {
+/// Finds the path at `at` behind `before`, or those that its braces list, each with the name that it has here.
+/// What is returned is where it ends.
+fn branches(tokens: &[Token], mut at: usize, before: &[String], found: &mut Vec<(Path, String)>) -> usize {
     let mut path = before.to_vec();
-    let mut at = 0;
     loop {
-        match level.get(at) {
-            Some(TokenTree::Ident(part)) => path.push(part.to_string()),
-            Some(token) if is_punct(token, '*') => path.push("*".to_owned()),
-            _ => {
-                for part in group_at(level, at, Delimiter::Brace)
-                    .into_iter()
-                    .flat_map(|group| split_commas(group.stream()))
-                {
-                    branches(&part.into_iter().collect::<Vec<_>>(), &path, visit);
+        match &tokens[at] {
+            part if part.is_word || part.text == "*" => path.push(part.text.clone()),
+            open if open.text == "{" => {
+                for part in parts(tokens, at) {
+                    branches(tokens, part, &path, found);
                 }
-                return;
+                return open.end + 1;
             }
+            _ => return at,
         }
-        if !path_sep_at(level, at + 1) {
+        at += 1;
+        if !reads(tokens, at, &[":", ":"]) {
             break;
         }
-        at += 3;
+        at += 2;
     }
-    let name = match level.get(at + 1..at + 3) {
-        Some([word, TokenTree::Ident(name)]) if is_ident(word, "as") => name.to_string(),
+    let name = match tokens.get(at..at + 2) {
+        Some([word, name]) if word.text == "as" && name.is_word => name.text.clone(),
         _ => path.iter().rfind(|part| *part != "self").cloned().unwrap_or_default(),
     };
     if path.len() > 1 && path.last().is_some_and(|last| last == "self") {
         path.pop();
     }
-    visit(&path, &name);
+    found.push((path, name));
+    at
 }
 
 #[cfg(test)]

@@ -1,66 +1,58 @@
 //! `comment-width`: a comment is as wide as code may be, at most. rustfmt does not wrap comments;
 //! `cargo xtask tidy --wrap` does.
+use super::Wrong;
 use crate::comments::Kind;
-use crate::finding::Finding;
 use crate::source::Source;
+use regex::Regex;
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
-const RULE: &str = "comment-width";
 /// `max_width` of rustfmt.toml.
 const WIDTH: usize = 110;
 
 /// Comment lines that are too wide, unless nothing can be done about them: tables, drawings, code.
-pub(crate) fn check(source: &Source) -> Vec<Finding> {
+pub(super) fn check(source: &Source) -> Vec<Wrong> {
     let wanted = wrapped(source);
-    if wanted == source.text {
-        return Vec::new();
-    }
     let kept: BTreeSet<&str> = wanted.lines().collect();
-    let wide = source.text.lines().enumerate().filter(|(_, line)| !fits(line) && !kept.contains(line));
-    wide.map(|(at, _)| {
-        let message = format!("the comment is wider than {WIDTH}; run `cargo xtask tidy --wrap`");
-        Finding::new(&source.path, at + 1, RULE, message)
-    })
-    .collect()
+    let wide = (1..).zip(source.text.lines()).filter(|(_, line)| !fits(line) && !kept.contains(line));
+    let message = format!("the comment is wider than {WIDTH}; run `cargo xtask tidy --wrap`");
+    wide.map(|(line, _)| (line, message.clone())).collect()
 }
 
 /// The text with each paragraph of a comment wrapped that has a line too wide.
-pub(crate) fn wrapped(source: &Source) -> String {
-    let text = source.text.as_str();
-    let lines: Vec<&str> = text.lines().collect();
-    let alone = source.comments().filter(|comment| comment.alone && comment.kind != Kind::Block);
-    let alone: BTreeSet<usize> = alone.map(|comment| comment.line - 1).collect();
-    let mut out = String::with_capacity(text.len());
-    let mut push = |line: &str| {
-        out.push_str(line);
-        out.push('\n');
+pub(super) fn wrapped(source: &Source) -> String {
+    let lines: Vec<&str> = source.text.lines().collect();
+    if lines.iter().all(|line| fits(line)) {
+        return source.text.clone();
+    }
+    let comment = |at: usize| {
+        let comment = source.comments.get(&(at + 1))?;
+        (comment.alone && comment.kind != Kind::Block).then(|| Line::of(lines[at]))
     };
+    let mut out: Vec<String> = Vec::new();
     let (mut at, mut in_code) = (0, false);
     while at < lines.len() {
-        let head = alone.contains(&at).then(|| Line::of(lines[at]));
+        let head = comment(at);
         let is_fence = head.as_ref().is_some_and(|head| head.text.starts_with("```"));
         in_code = head.is_some() && in_code != is_fence;
         let Some(head) = head.filter(|head| !in_code && !head.is_fixed() && head.blanks < 5) else {
-            push(lines[at]);
+            out.push(lines[at].to_owned());
             at += 1;
             continue;
         };
-        let rest =
-            (at + 1..lines.len()).take_while(|next| alone.contains(next)).map(|next| Line::of(lines[next]));
+        let rest = (at + 1..lines.len()).map_while(comment);
         let rest: Vec<Line<'_>> = rest.take_while(|next| head.goes_on_in(next)).collect();
-        let end = at + 1 + rest.len();
-        if lines[at..end].iter().all(|line| fits(line)) {
-            lines[at..end].iter().for_each(|line| push(line));
+        let paragraph = &lines[at..=at + rest.len()];
+        if paragraph.iter().all(|line| fits(line)) {
+            out.extend(paragraph.iter().map(|line| (*line).to_owned()));
         } else {
-            let words = words(head.text).into_iter().chain(rest.iter().flat_map(|next| words(next.text)));
-            head.flow(words).iter().for_each(|line| push(line));
+            out.extend(head.flow(rest.iter().flat_map(|next| words(next.text))));
         }
-        at = end;
+        at += paragraph.len();
     }
-    if !text.ends_with('\n') {
-        out.pop();
-    }
-    out
+    // So that the last line has its end.
+    out.extend(source.text.ends_with('\n').then(String::new));
+    out.join("\n")
 }
 
 fn fits(line: &str) -> bool {
@@ -68,20 +60,9 @@ fn fits(line: &str) -> bool {
 }
 
 /// The words of a text; what stands between backticks is one.
-fn words(text: &str) -> Vec<String> {
-    let mut words: Vec<String> = Vec::new();
-    let mut open = false;
-    for piece in text.split_whitespace() {
-        match words.last_mut().filter(|_| open) {
-            Some(word) => {
-                word.push(' ');
-                word.push_str(piece);
-            }
-            None => words.push(piece.to_owned()),
-        }
-        open ^= piece.matches('`').count() % 2 == 1;
-    }
-    words
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    static WORD: LazyLock<Regex> = LazyLock::new(|| Regex::new(r"(?:`[^`]*`|\S)+").expect("it is one"));
+    WORD.find_iter(text).map(|word| word.as_str())
 }
 
 /// A line of a comment, in its parts: `    ///   - text`.
@@ -97,20 +78,10 @@ struct Line<'a> {
 
 impl<'a> Line<'a> {
     fn of(line: &'a str) -> Self {
-        let slashes = line.find("//").unwrap_or(0);
-        let marker = line[slashes..].find(|letter| letter != '/' && letter != '!');
-        let (margin, inside) = line.split_at(marker.map_or(line.len(), |marker| slashes + marker));
-        let text = inside.trim_start_matches(' ');
-        let (blanks, text) = (inside.len() - text.len(), text.trim_end());
-        let number = text.trim_start_matches(|letter: char| letter.is_ascii_digit());
-        let bullet = if text.starts_with("- ") || text.starts_with("* ") {
-            2
-        } else if number.len() < text.len() && number.starts_with(". ") {
-            text.len() - number.len() + 2
-        } else {
-            0
-        };
-        Self { margin, blanks, bullet: &text[..bullet], text: &text[bullet..] }
+        static PARTS: LazyLock<Regex> =
+            LazyLock::new(|| Regex::new(r"^(.*?//[/!]*)( *)([-*] |[0-9]+\. |)(.*?)\s*$").expect("it is one"));
+        let (_, [margin, blanks, bullet, text]) = PARTS.captures(line).expect("a comment").extract();
+        Self { margin, blanks: blanks.len(), bullet, text }
     }
 
     /// Whether the line stands for itself: blank, of a table or a drawing, a heading, a link's target.
@@ -130,22 +101,23 @@ impl<'a> Line<'a> {
         next.margin == self.margin && next.bullet.is_empty() && is_placed && !begins && !next.is_fixed()
     }
 
-    /// The paragraph that begins here, with these words.
-    fn flow(&self, words: impl Iterator<Item = String>) -> Vec<String> {
-        let Self { margin, blanks, bullet, .. } = *self;
+    /// The paragraph that begins here, with these words behind those of its first line.
+    fn flow(&self, rest: impl Iterator<Item = &'a str>) -> Vec<String> {
+        let Self { margin, blanks, bullet, text } = *self;
         let hangs = blanks + bullet.len();
-        let mut lines = vec![format!("{margin}{:blanks$}{bullet}", "")];
-        let mut is_empty = true;
-        for word in words {
-            let line = lines.last_mut().expect("there is one");
-            if !is_empty && line.chars().count() + 1 + word.chars().count() > WIDTH {
-                lines.push(format!("{margin}{:hangs$}{word}", ""));
+        let mut lines = Vec::new();
+        let (mut line, mut gap) = (format!("{margin}{:blanks$}{bullet}", ""), "");
+        for word in words(text).chain(rest) {
+            let whole = format!("{line}{gap}{word}");
+            if gap.is_empty() || fits(&whole) {
+                line = whole;
             } else {
-                line.push_str(if is_empty { "" } else { " " });
-                line.push_str(&word);
+                lines.push(line);
+                line = format!("{margin}{:hangs$}{word}", "");
             }
-            is_empty = false;
+            gap = " ";
         }
+        lines.push(line);
         lines
     }
 }
@@ -174,10 +146,10 @@ mod tests {
     fn a_wide_paragraph_is_found_and_wrapped() {
         let wide = format!("//! {}\n//! end.\nfn f() {{}}\n", text(25));
         let expected = "a.rs:1: [comment-width] the comment is wider than 110; run `cargo xtask tidy --wrap`";
-        assert_eq!(findings(check, "a.rs", &wide), [expected]);
+        assert_eq!(findings("comment-width", "a.rs", &wide), [expected]);
         let narrow = format!("//! {}\n//! {} end.\nfn f() {{}}\n", text(21), text(4));
         assert_eq!(wrapped(&wide), narrow);
-        assert!(findings(check, "a.rs", &narrow).is_empty());
+        assert!(findings("comment-width", "a.rs", &narrow).is_empty());
         assert_eq!(wrapped(&narrow), narrow);
     }
 
@@ -201,7 +173,7 @@ mod tests {
             format!("fn f() -> &'static str {{\n    \"\n// {wide}\n\"\n}}\n"),
         ] {
             assert_eq!(wrapped(&fixed), fixed);
-            assert!(findings(check, "a.rs", &fixed).is_empty(), "{fixed}");
+            assert!(findings("comment-width", "a.rs", &fixed).is_empty(), "{fixed}");
         }
     }
 

@@ -2,11 +2,9 @@
 //!
 //! Their locks are generic over the machine beneath them; one that named a world could be
 //! checked in that world only.
-use crate::finding::Finding;
+use super::Wrong;
 use crate::source::Source;
-use crate::tokens::{each_level, is_ident, line_of};
-
-const RULE: &str = "core-names-no-world";
+use crate::tokens::Token;
 
 /// Words of worlds, whether tests may have them, and what is said of each.
 const WORDS: &[(&str, bool, &str)] = &[
@@ -15,33 +13,23 @@ const WORDS: &[(&str, bool, &str)] = &[
     ("loom", false, "the core asks whether it runs under loom; make it a type parameter instead"),
 ];
 
-/// Files of locks that name a world.
-pub(crate) fn check(source: &Source) -> Vec<Finding> {
+pub(super) fn check(source: &Source) -> Vec<Wrong> {
     if !["crates/core/src/", "crates/family/src/"].iter().any(|locks| source.path.starts_with(locks)) {
         return Vec::new();
     }
-    let mut findings = Vec::new();
-    each_level(&source.tokens, &mut |level| {
-        for token in level {
-            let named = WORDS.iter().find(|(word, ..)| is_ident(token, word));
-            let line = line_of(token);
-            if let Some((_, in_tests, message)) = named
-                && !(*in_tests && source.in_tests(line))
-            {
-                findings.push(Finding::new(&source.path, line, RULE, *message));
-            }
-        }
-    });
-    findings
+    let wrong = |token: &Token| {
+        let (_, in_tests, message) = WORDS.iter().find(|(word, ..)| token.text == *word)?;
+        (!in_tests || !source.in_tests(token.start.line)).then(|| (token.start.line, (*message).to_owned()))
+    };
+    source.tokens.iter().filter_map(wrong).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tidy::testing::findings;
 
     fn found(text: &str) -> Vec<String> {
-        findings(check, "crates/core/src/mcs.rs", text)
+        findings("core-names-no-world", "crates/core/src/mcs.rs", text)
     }
 
     #[test]
@@ -74,6 +62,8 @@ mod tests {
         let clean = "//! Never std::sync::atomic.\n#![no_std]\nuse core::sync::Exclusive;\n#[cfg(feature = \"std\")]\n\
                      fn f(standard: f64) -> f64 { standard }\n#[cfg(test)]\nmod tests { use std::sync::atomic::AtomicU8; }\n";
         assert_eq!(found(clean), Vec::<String>::new());
-        assert!(findings(check, "crates/stanchion/src/lib.rs", "use std::thread;").is_empty());
+        assert!(
+            findings("core-names-no-world", "crates/stanchion/src/lib.rs", "use std::thread;").is_empty()
+        );
     }
 }

@@ -16,37 +16,38 @@ use crate::finding::Finding;
 use crate::orderings;
 use crate::source::Source;
 use crate::workspace::{self, Workspace};
+use anyhow::Result;
+use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
-use std::{fs, io};
 
+/// A line, and what is wrong there.
+type Wrong = (usize, String);
 /// A rule that looks at one file at a time.
-type FileRule = fn(&Source) -> Vec<Finding>;
+type FileRule = fn(&Source) -> Vec<Wrong>;
 
-const FILE_RULES: &[FileRule] = &[
-    core_world::check,
-    unsafe_justified::check,
-    test_asserts::check,
-    unsafe_confined::check,
-    comment_width::check,
-    text::file_size,
-    text::module_told,
-    text::markers,
-    text::invariant_ids,
+const FILE_RULES: &[(&str, FileRule)] = &[
+    ("core-names-no-world", core_world::check),
+    ("unsafe-justified", unsafe_justified::check),
+    ("test-asserts", test_asserts::check),
+    ("unsafe-confined", unsafe_confined::check),
+    ("comment-width", comment_width::check),
+    ("file-size", text::file_size),
+    ("module-told", text::module_told),
+    ("no-marker-words", text::markers),
+    ("invariant-ids", text::invariant_ids),
 ];
 
-/// Every finding in the workspace, sorted by place.
+fn of_file(source: &Source) -> impl Iterator<Item = Finding> {
+    FILE_RULES.iter().flat_map(|(rule, look)| {
+        look(source).into_iter().map(|(line, message)| Finding::new(&source.path, line, rule, message))
+    })
+}
+
 fn check(root: &Path, workspace: &Workspace) -> Vec<Finding> {
     let mut findings = workspace.refused.clone();
-    for source in &workspace.sources {
-        findings.extend(FILE_RULES.iter().flat_map(|rule| rule(source)));
-    }
-    let orderings = orderings::collect_all(workspace);
-    findings.extend(orderings.iter().flat_map(ordering_rules::tagged));
-    findings.extend(ordering_rules::ids_unique(&orderings));
-    findings.extend(ordering_rules::pairs_meet(&orderings));
-    let table = fs::read_to_string(root.join(orderings::table::PATH)).ok();
-    findings.extend(ordering_rules::table_current(&orderings::render(&orderings, root), table.as_deref()));
+    findings.extend(workspace.sources.iter().flat_map(of_file));
+    findings.extend(ordering_rules::check(root, &orderings::collect_all(workspace)));
     findings.extend(arrows::check(&workspace.manifests));
     findings.extend(circles::check(&workspace.sources));
     findings.sort();
@@ -54,24 +55,19 @@ fn check(root: &Path, workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-/// Prints every finding and a count.
-pub(crate) fn run(root: &Path) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     let workspace = workspace::read(root)?;
     let findings = check(root, &workspace);
     for finding in &findings {
         println!("{finding}");
     }
-    let files = workspace.sources.len();
-    println!(
-        "tidy: {} finding{} in {files} files",
-        findings.len(),
-        if findings.len() == 1 { "" } else { "s" }
-    );
+    let s = if findings.len() == 1 { "" } else { "s" };
+    println!("tidy: {} finding{s} in {} files", findings.len(), workspace.sources.len());
     Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
 /// Wraps comments that are wider than code may be.
-pub(crate) fn wrap(root: &Path) -> io::Result<ExitCode> {
+pub(crate) fn wrap(root: &Path) -> Result<ExitCode> {
     for source in workspace::read(root)?.sources {
         let wrapped = comment_width::wrapped(&source);
         if wrapped != source.text {
@@ -87,9 +83,10 @@ pub(crate) fn wrap(root: &Path) -> io::Result<ExitCode> {
 pub(crate) mod testing {
     use super::*;
 
-    /// The findings of `rule` on one snippet, printed.
-    pub(crate) fn findings(rule: FileRule, path: &str, text: &str) -> Vec<String> {
+    /// The findings of one rule on one snippet, printed.
+    pub(crate) fn findings(rule: &str, path: &str, text: &str) -> Vec<String> {
+        assert!(FILE_RULES.iter().any(|(name, _)| *name == rule), "{rule}");
         let source = Source::parse(path, text).expect("the snippet parses");
-        rule(&source).iter().map(ToString::to_string).collect()
+        of_file(&source).filter(|finding| finding.rule == rule).map(|finding| finding.to_string()).collect()
     }
 }

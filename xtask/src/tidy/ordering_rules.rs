@@ -1,75 +1,78 @@
 //! `ordering-tagged`, `ordering-pairs-meet` and `ordering-table-current`.
 use crate::finding::Finding;
-use crate::orderings::FileOrderings;
-use crate::orderings::table;
-use crate::orderings::tag::Tag;
+use crate::orderings::{self, FileOrderings, table, tag::Tag};
 use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
 
 const TAGGED: &str = "ordering-tagged";
 const PAIRS_MEET: &str = "ordering-pairs-meet";
 const TABLE_CURRENT: &str = "ordering-table-current";
 
+/// What these rules find.
+pub(super) fn check(root: &Path, files: &[FileOrderings]) -> Vec<Finding> {
+    let current = fs::read_to_string(root.join(table::PATH)).ok();
+    let tagged = files.iter().flat_map(tagged);
+    let whole = [ids_unique(files), pairs_meet(files)].into_iter().flatten();
+    tagged.chain(whole).chain(table_current(&orderings::render(files, root), current.as_deref())).collect()
+}
+
 /// Sites without a tag, tags without a site, tags that do not parse.
-pub(crate) fn tagged(file: &FileOrderings) -> Vec<Finding> {
+fn tagged(file: &FileOrderings) -> Vec<Finding> {
     let finding = |line: usize, message: String| Finding::new(&file.path, line, TAGGED, message);
-    let bad = file.malformed.iter().map(|bad| finding(bad.line, bad.what.clone()));
+    let bad = file.malformed.iter().map(|(line, what)| finding(*line, what.clone()));
     let bare = file.sites.iter().filter(|(site, tags)| site.required && tags.is_empty()).map(|(site, _)| {
         let op = &site.op;
         let advice = "put `// ord: ID pairs ID: why` or `// ord: ID alone: why` directly above the statement";
         finding(site.line, format!("`{op}` in `{}` has no ordering tag; {advice}", site.function))
     });
-    let stray = file.tags.iter().enumerate().filter_map(|(at, tag)| {
-        let used = file.sites.iter().any(|(_, tags)| tags.contains(&at));
+    let is_stray = |at: &usize| !file.sites.iter().any(|(_, tags)| tags.contains(at));
+    let stray = (0..file.tags.len()).filter(is_stray).map(|at| {
+        let Tag { id, line, .. } = &file.tags[at];
         let why = if file.opted_out {
             "this file defines orderings and has no tags"
         } else {
             "move it directly above its statement or remove it"
         };
-        (!used).then(|| finding(tag.line, format!("tag {} covers no ordering; {why}", tag.id)))
+        finding(*line, format!("tag {id} covers no ordering; {why}"))
     });
     let short = file.tags.iter().filter_map(|tag| Some(finding(tag.line, tag.unexplained()?)));
     bad.chain(short).chain(bare).chain(stray).collect()
 }
 
 /// Ids used twice.
-pub(crate) fn ids_unique(files: &[FileOrderings]) -> Vec<Finding> {
-    let mut first: BTreeMap<&str, String> = BTreeMap::new();
+fn ids_unique(files: &[FileOrderings]) -> Vec<Finding> {
+    let mut first: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
     let mut findings = Vec::new();
-    for (path, tag) in all_tags(files) {
-        if let Some(place) = first.get(tag.id.as_str()) {
-            let message = format!("tag id {} is taken at {place}; choose a free one", tag.id);
-            findings.push(Finding::new(path, tag.line, TAGGED, message));
-        } else {
-            first.insert(&tag.id, format!("{path}:{}", tag.line));
+    for (path, Tag { id, line, .. }) in all_tags(files) {
+        let (at, of) = *first.entry(id).or_insert((path, *line));
+        if (at, of) != (path, *line) {
+            let message = format!("tag id {id} is taken at {at}:{of}; choose a free one");
+            findings.push(Finding::new(path, *line, TAGGED, message));
         }
     }
     findings
 }
 
 /// Tags that pair with what is not there or does not answer.
-pub(crate) fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
+fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
     let by_id: BTreeMap<&str, &Tag> = all_tags(files).map(|(_, tag)| (tag.id.as_str(), tag)).collect();
     let mut findings = Vec::new();
-    for (path, tag) in all_tags(files) {
-        for pair in &tag.pairs {
-            let id = &tag.id;
-            let message = match by_id.get(pair.as_str()) {
-                None => format!("tag {id} pairs {pair}, which does not exist; name the other end"),
-                Some(other) if !other.pairs.contains(id) => {
-                    format!(
-                        "tag {id} pairs {pair}, but {pair} does not name {id}; name each other or neither"
-                    )
-                }
-                Some(_) => continue,
+    for (path, Tag { id, pairs, line, .. }) in all_tags(files) {
+        for pair in pairs {
+            let wrong = match by_id.get(pair.as_str()) {
+                None => ", which does not exist; name the other end".to_owned(),
+                Some(other) if other.pairs.contains(id) => continue,
+                Some(_) => format!(", but {pair} does not name {id}; name each other or neither"),
             };
-            findings.push(Finding::new(path, tag.line, PAIRS_MEET, message));
+            findings.push(Finding::new(path, *line, PAIRS_MEET, format!("tag {id} pairs {pair}{wrong}")));
         }
     }
     findings
 }
 
 /// Whether the committed table is the one that is `wanted`, which the tags make.
-pub(crate) fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
+fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
     let message = match current {
         Some(text) if text == wanted => return Vec::new(),
         Some(_) => "the table is not what the tags say; run `cargo xtask orderings`",

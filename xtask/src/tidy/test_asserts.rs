@@ -1,84 +1,56 @@
 //! `test-asserts`: a test that can not fail is none.
-use crate::finding::Finding;
+use super::Wrong;
 use crate::source::Source;
-use crate::tokens::{each_level, group_at, is_ident, is_punct, line_of, path_sep_at};
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use crate::tokens::{Token, reads};
 
-const RULE: &str = "test-asserts";
 const ASSERTING_CALLS: [&str; 4] = ["assert", "check", "expect", "must_"];
 
-/// Tests, those in macro bodies included, that assert nothing.
-pub(crate) fn check(source: &Source) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    each_level(&source.tokens, &mut |level| {
-        let tests = (0..level.len()).filter(|&at| is_test_attribute(level, at));
-        for (name, line) in tests.filter_map(|at| without_assertion(level, at)) {
-            let message = format!("test `{name}` asserts nothing; assert what it shows");
-            findings.push(Finding::new(&source.path, line, RULE, message));
-        }
-    });
-    findings
+pub(super) fn check(source: &Source) -> Vec<Wrong> {
+    let tokens = &source.tokens;
+    let tests = (0..tokens.len()).filter(|&at| is_test_attribute(tokens, at));
+    tests.filter_map(|at| without_assertion(tokens, at)).collect()
 }
 
 /// Whether `#[test]` (or `#[some::test]`) stands at `at`.
-fn is_test_attribute(level: &[TokenTree], at: usize) -> bool {
-    is_punct(&level[at], '#')
-        && group_at(level, at + 1, Delimiter::Bracket).is_some_and(|group| {
-            let words: Vec<TokenTree> = group.stream().into_iter().collect();
-            let plain = words.iter().all(|word| is_punct(word, ':') || matches!(word, TokenTree::Ident(_)));
-            plain && words.last().is_some_and(|word| is_ident(word, "test"))
-        })
+fn is_test_attribute(tokens: &[Token], at: usize) -> bool {
+    reads(tokens, at, &["#", "["]) && tokens[tokens[at + 1].end - 1].text == "test"
 }
 
-/// Name and line of the function that follows the attribute at `at`, if it can not fail.
-fn without_assertion(level: &[TokenTree], at: usize) -> Option<(String, usize)> {
-    let offset = level[at..].iter().position(|token| is_ident(token, "fn"))?;
-    let named = at + offset + 1;
-    let name = level.get(named)?;
-    let body = (named..level.len()).find(|&i| group_at(level, i, Delimiter::Brace).is_some())?;
-    let should_panic = level[at..named].iter().any(|token| match token {
-        TokenTree::Group(attribute) => crate::tokens::mentions(&attribute.stream(), "should_panic"),
-        _ => false,
-    });
-    let returns_result = level[named..body].iter().any(|token| is_ident(token, "Result"));
-    let asserting = group_at(level, body, Delimiter::Brace).is_some_and(|group| asserts(&group.stream()));
-    if should_panic || returns_result || asserting {
+/// The function that follows the attribute at `at`, if it can not fail.
+fn without_assertion(tokens: &[Token], at: usize) -> Option<Wrong> {
+    let find = |from: usize, text: &str| (from..tokens.len()).find(|&at| tokens[at].text == text);
+    let function = find(at, "fn")?;
+    let body = find(function, "{")?;
+    let should_panic = tokens[at..function].iter().any(|token| token.text == "should_panic");
+    let returns_result = tokens[function..body].iter().any(|token| token.text == "Result");
+    if should_panic || returns_result || asserts(&tokens[body..tokens[body].end]) {
         return None;
     }
     // In a macro the name may be a `$name`.
-    let name = if is_punct(name, '$') { format!("${}", level.get(named + 1)?) } else { name.to_string() };
-    Some((name, line_of(&level[named - 1])))
+    let name = &tokens[function + 1..function + 3];
+    let name = if name[0].text == "$" { format!("${}", name[1].text) } else { name[0].text.clone() };
+    Some((tokens[function].start.line, format!("test `{name}` asserts nothing; assert what it shows")))
 }
 
 /// Whether a body holds an asserting macro or calls something whose name says that it asserts.
-fn asserts(body: &TokenStream) -> bool {
-    let mut found = false;
-    each_level(body, &mut |level| {
-        for (at, token) in level.iter().enumerate() {
-            let TokenTree::Ident(ident) = token else { continue };
-            let name = ident.to_string();
-            let next = level.get(at + 1);
-            if next.is_some_and(|next| is_punct(next, '!')) {
-                found |= name.contains("assert") || name == "panic" || name == "unreachable";
-            } else if group_at(level, at + 1, Delimiter::Parenthesis).is_some() || path_sep_at(level, at + 1)
-            {
-                let defined = at.checked_sub(1).is_some_and(|before| is_ident(&level[before], "fn"));
-                let turbofish =
-                    !path_sep_at(level, at + 1) || level.get(at + 3).is_some_and(|t| is_punct(t, '<'));
-                found |= !defined && turbofish && ASSERTING_CALLS.iter().any(|start| name.starts_with(start));
-            }
+fn asserts(body: &[Token]) -> bool {
+    (0..body.len()).filter(|&at| body[at].is_word).any(|at| {
+        let name = body[at].text.as_str();
+        if reads(body, at + 1, &["!"]) {
+            return name.contains("assert") || name == "panic" || name == "unreachable";
         }
-    });
-    found
+        let is_call = reads(body, at + 1, &["("]) || reads(body, at + 1, &[":", ":", "<"]);
+        let is_defined = body[at - 1].text == "fn";
+        is_call && !is_defined && ASSERTING_CALLS.iter().any(|start| name.starts_with(start))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tidy::testing::findings;
 
     fn found(text: &str) -> Vec<String> {
-        findings(check, "a.rs", text)
+        findings("test-asserts", "a.rs", text)
     }
 
     #[test]

@@ -1,54 +1,47 @@
 //! `unsafe-justified`: each unsafe block says why it is sound, each unsafe function what it asks.
-use crate::finding::Finding;
+use super::Wrong;
 use crate::source::Source;
-use crate::tokens::{each_level, group_at, is_ident};
-use proc_macro2::Delimiter;
+use crate::tokens::{Token, reads};
 use syn::visit::{self, Visit};
-use syn::{Attribute, ForeignItemFn, ImplItemFn, ItemFn, ItemImpl, ItemTrait, Safety, TraitItemFn};
+use syn::{
+    Attribute, ForeignItemFn, Ident, ImplItem, ItemFn, ItemImpl, ItemTrait, Safety, Signature, TraitItemFn,
+};
 
-const RULE: &str = "unsafe-justified";
 const LEAST_WORDS: usize = 4;
 const PLACEHOLDERS: [&str; 6] = ["untriaged", "todo", "fixme", "safe because", "trust me", "see above"];
 
-/// Unsafe code without its reason.
-pub(crate) fn check(source: &Source) -> Vec<Finding> {
+pub(super) fn check(source: &Source) -> Vec<Wrong> {
     let mut findings = Vec::new();
-    each_level(&source.tokens, &mut |level| {
-        for (at, token) in level.iter().enumerate() {
-            if !is_ident(token, "unsafe") {
-                continue;
-            }
-            let what = if group_at(level, at + 1, Delimiter::Brace).is_some() {
-                "block"
-            } else if level.get(at + 1).is_some_and(|next| is_ident(next, "impl")) {
-                "impl"
-            } else {
-                continue;
-            };
-            let place = token.span().start();
-            if let Err(wrong) = justification(source, place.line, place.column) {
-                findings.push(Finding::new(&source.path, place.line, RULE, format!("unsafe {what} {wrong}")));
+    for (at, token) in source.tokens.iter().enumerate() {
+        for (begin, what) in [("{", "block"), ("impl", "impl")] {
+            if reads(&source.tokens, at, &["unsafe", begin])
+                && let Err(wrong) = justification(source, token)
+            {
+                findings.push((
+                    token.start.line,
+                    format!("unsafe {what} {wrong}; say why each obligation holds"),
+                ));
             }
         }
-    });
-    let mut declarations = Declarations { source, findings };
+    }
+    // Functions that a module exports may have their contract in its head, once.
+    let told_once = source.file.attrs.iter().any(documents_safety);
+    let mut declarations = Declarations { told_once, findings };
     declarations.visit_file(&source.file);
     declarations.findings
 }
 
 /// Looks for the comment above the line, then above the statement.
-fn justification(source: &Source, line: usize, column: usize) -> Result<(), String> {
-    let statement = source.statement_line(line, column);
-    let text = [Some(line), statement].into_iter().flatten().find_map(|line| safety_text(source, line));
-    let Some(text) = text else {
-        return Err("has no `// SAFETY:` comment directly above; say why each obligation holds".to_owned());
-    };
+fn justification(source: &Source, token: &Token) -> Result<(), String> {
+    let text = safety_text(source, token.start.line)
+        .or_else(|| safety_text(source, source.statement_line(token)?))
+        .ok_or("has no `// SAFETY:` comment directly above")?;
     let lower = text.to_lowercase();
     if let Some(word) = PLACEHOLDERS.iter().find(|word| lower.starts_with(*word)) {
-        return Err(format!("has the placeholder `{word}` for a reason; say why each obligation holds"));
+        return Err(format!("has the placeholder `{word}` for a reason"));
     }
     if text.split_whitespace().count() < LEAST_WORDS {
-        return Err(format!("is justified in under {LEAST_WORDS} words; say why each obligation holds"));
+        return Err(format!("is justified in under {LEAST_WORDS} words"));
     }
     Ok(())
 }
@@ -62,30 +55,28 @@ fn safety_text(source: &Source, line: usize) -> Option<String> {
     Some(text["SAFETY:".len()..].trim().to_owned())
 }
 
-struct Declarations<'a> {
-    source: &'a Source,
-    findings: Vec<Finding>,
+struct Declarations {
+    told_once: bool,
+    findings: Vec<Wrong>,
 }
 
-impl Declarations<'_> {
-    fn declared(&mut self, what: &str, name: &syn::Ident, attributes: &[Attribute]) {
+impl Declarations {
+    fn declared(&mut self, what: &str, name: &Ident, attributes: &[Attribute]) {
         if !attributes.iter().any(documents_safety) {
-            let line = name.span().start().line;
             let message = format!("unsafe {what} `{name}` has no `# Safety` section; document what it asks");
-            self.findings.push(Finding::new(&self.source.path, line, RULE, message));
+            self.findings.push((name.span().start().line, message));
         }
     }
 
-    fn function(&mut self, signature: &syn::Signature, attributes: &[Attribute]) {
-        // Functions that a module exports may have their contract in its head, once.
-        let by_head = signature.abi.is_some() && self.source.file.attrs.iter().any(documents_safety);
-        if matches!(signature.safety, Safety::Unsafe(_)) && !by_head {
+    fn function(&mut self, signature: &Signature, attributes: &[Attribute]) {
+        let is_told = self.told_once && signature.abi.is_some();
+        if matches!(signature.safety, Safety::Unsafe(_)) && !is_told {
             self.declared("fn", &signature.ident, attributes);
         }
     }
 }
 
-impl<'ast> Visit<'ast> for Declarations<'_> {
+impl<'ast> Visit<'ast> for Declarations {
     fn visit_item_fn(&mut self, node: &'ast ItemFn) {
         self.function(&node.sig, &node.attrs);
         visit::visit_item_fn(self, node);
@@ -111,8 +102,8 @@ impl<'ast> Visit<'ast> for Declarations<'_> {
         // A method of a trait impl takes its contract from the trait.
         if node.trait_.is_none() {
             for item in &node.items {
-                if let syn::ImplItem::Fn(ImplItemFn { sig, attrs, .. }) = item {
-                    self.function(sig, attrs);
+                if let ImplItem::Fn(function) = item {
+                    self.function(&function.sig, &function.attrs);
                 }
             }
         }
@@ -128,11 +119,10 @@ fn documents_safety(attribute: &Attribute) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::tidy::testing::findings;
 
     fn found(text: &str) -> Vec<String> {
-        findings(check, "a.rs", text)
+        findings("unsafe-justified", "a.rs", text)
     }
 
     #[test]

@@ -10,16 +10,17 @@ use crate::built;
 use crate::orderings;
 use crate::spread::spread;
 use crate::workspace;
+use anyhow::{Result, bail, ensure};
 use clap::Args;
 use core::time::Duration;
 use plan::Weaker;
 use record::{Record, UNNOTICED, UNREACHED};
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use std::{fs, io};
 
 #[derive(Args)]
 pub(crate) struct Request {
@@ -52,7 +53,7 @@ const SURVEY_SECONDS: &str = "4";
 type Program = (String, String);
 
 /// Tries the orderings that are asked for and writes the record, or only compares it.
-pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     let plan = plan::weakenings(&orderings::collect_all(&workspace::read(root)?));
     let (record, arguments) = record::read(root)?;
     if !request.check {
@@ -67,21 +68,21 @@ pub(crate) fn run(root: &Path, request: &Request) -> io::Result<ExitCode> {
 }
 
 fn sum_up(plan: &[Weaker], record: &Record) {
-    let results = plan.iter().filter_map(|weaker| record.get(&record::key(weaker)));
-    let noticed = results.clone().filter(|result| record::is_witness(result)).count();
-    let unreached = results.clone().filter(|result| *result == UNREACHED).count();
+    let results: Vec<&String> = plan.iter().filter_map(|weaker| record.get(&weaker.key())).collect();
+    let noticed = results.iter().filter(|result| record::is_witness(result)).count();
+    let unreached = results.iter().filter(|result| **result == UNREACHED).count();
     println!(
         "witness: {} weaker orderings, {noticed} noticed, {} not, {unreached} not reached, {} not recorded",
         plan.len(),
-        results.clone().count() - noticed - unreached,
-        plan.len() - results.count(),
+        results.len() - noticed - unreached,
+        plan.len() - results.len(),
     );
 }
 
-fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -> io::Result<ExitCode> {
-    record.retain(|entry, _| plan.iter().any(|weaker| record::key(weaker) == *entry));
+fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -> Result<ExitCode> {
+    record.retain(|entry, _| plan.iter().any(|weaker| weaker.key() == *entry));
     let is_wanted = |weaker: &&Weaker| {
-        let has_witness = record.get(&record::key(weaker)).is_some_and(|result| record::is_witness(result));
+        let has_witness = record.get(&weaker.key()).is_some_and(|result| record::is_witness(result));
         (request.only.is_empty() || request.only.contains(&weaker.id)) && !(request.again && has_witness)
     };
     let chosen: Vec<&Weaker> = plan.iter().filter(is_wanted).collect();
@@ -97,15 +98,15 @@ fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -
         };
         println!("{:<6} {:<40} {result}", weaker.id, weaker.what);
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.insert(record::key(weaker), result);
-        write(&record)
+        record.insert(weaker.key(), result);
+        Ok(write(&record)?)
     })?;
     sum_up(plan, &record.into_inner().unwrap_or_else(PoisonError::into_inner));
     orderings::run(root, false)
 }
 
 /// Explores one program after the other until one notices.
-fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Request) -> io::Result<String> {
+fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Request) -> Result<String> {
     let started = Instant::now();
     for (lock, shape) in programs {
         if started.elapsed() > Duration::from_secs(request.budget) {
@@ -113,7 +114,7 @@ fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Reques
         }
         let output = Command::new(model)
             .args(["--alone", "--lock", lock, "--shape", shape, "--seconds", &request.seconds.to_string()])
-            .args(["--weaken", &weaker.argument()])
+            .args(["--weaken", &weaker.argument])
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);
         match output.status.code() {
@@ -122,7 +123,7 @@ fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Reques
                 let kind = text.split_once("FAILED ").and_then(|(_, rest)| rest.split_once(':'));
                 return Ok(format!("{lock}/{shape}: {}", kind.map_or("failed", |(kind, _)| kind)));
             }
-            Some(2) => return Err(io::Error::other(String::from_utf8_lossy(&output.stderr).into_owned())),
+            Some(2) => bail!("{}", String::from_utf8_lossy(&output.stderr)),
             // The program under the model went out of bounds of the model itself.
             _ => return Ok(format!("{lock}/{shape}: crash")),
         }
@@ -131,31 +132,25 @@ fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Reques
 }
 
 /// Which programs reach which place: those that are explored in the fewest executions first.
-fn survey(model: &Path, locks: &[String]) -> io::Result<BTreeMap<String, Vec<Program>>> {
+fn survey(model: &Path, locks: &[String]) -> Result<BTreeMap<String, Vec<Program>>> {
     let mut command = Command::new(model);
     command.args(["--sites", "--seconds", SURVEY_SECONDS]);
     if !locks.is_empty() {
         command.args(["--lock", &locks.join(",")]);
     }
     let output = command.output()?;
-    if !output.status.success() {
-        return Err(io::Error::other("the model fails without any change; mend that first"));
-    }
-    let text = String::from_utf8_lossy(&output.stdout);
+    ensure!(output.status.success(), "the model fails without any change; mend that first");
     let mut cost: BTreeMap<Program, u64> = BTreeMap::new();
     let mut reached: BTreeMap<String, Vec<Program>> = BTreeMap::new();
-    for line in text.lines() {
-        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
-            ["site", lock, shape, place] => {
-                reached
-                    .entry((*place).to_owned())
-                    .or_default()
-                    .push(((*lock).to_owned(), (*shape).to_owned()));
+    for line in String::from_utf8_lossy(&output.stdout).lines() {
+        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
+        match words.as_slice() {
+            [site, lock, shape, place] if site == "site" => {
+                reached.entry(place.clone()).or_default().push((lock.clone(), shape.clone()));
             }
             [lock, shape, _, executions, ..] => {
-                if let Ok(executions) = executions.parse() {
-                    cost.insert(((*lock).to_owned(), (*shape).to_owned()), executions);
-                }
+                let executions = executions.parse().unwrap_or(u64::MAX);
+                cost.insert((lock.clone(), shape.clone()), executions);
             }
             _ => {}
         }

@@ -1,35 +1,34 @@
 //! Which orderings can be weaker, and how.
 use crate::orderings::FileOrderings;
-use crate::orderings::sites::Site;
+use crate::sites::Site;
 
 /// One ordering made weaker.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone)]
 pub(crate) struct Weaker {
     /// The tag, or the function of an operation without one.
     pub(crate) id: String,
     /// What is changed, as in `compare_exchange: AcqRel to Acquire`.
     pub(crate) what: String,
     /// What the model must reach for the change to matter: the file and the line as it knows them, and the
-    /// operation.
+    /// operation. Whether an exchange fails is not the place's business.
     pub(crate) place: String,
-    /// `.failure` of an exchange, `.fence`, or nothing. Whether an exchange fails is not the place's
-    /// business.
-    part: &'static str,
-    /// What it becomes.
-    to: &'static str,
+    /// What the model is told: the place, `.failure` of an exchange or `.fence`, and what it becomes.
+    pub(crate) argument: String,
 }
 
 impl Weaker {
-    /// The argument of the model.
-    pub(crate) fn argument(&self) -> String {
-        format!("{}{}={}", self.place, self.part, self.to)
+    pub(crate) fn key(&self) -> (String, String) {
+        (self.id.clone(), self.what.clone())
     }
 }
 
-/// Every way to make one ordering of these files weaker, in the order of the source.
+/// Every way to make one ordering of these files weaker, in the order of the source: of those with locks, which
+/// are run in the model.
 pub(crate) fn weakenings(files: &[FileOrderings]) -> Vec<Weaker> {
     let mut found = Vec::new();
-    for file in files.iter().filter(|file| is_of_locks(&file.path)) {
+    let has_locks =
+        |path: &str| path.starts_with("crates/core/src/") || path.starts_with("crates/family/src/");
+    for file in files.iter().filter(|file| has_locks(&file.path)) {
         for (site, tags) in &file.sites {
             let id = tags.first().map_or(&site.function, |&tag| &file.tags[tag].id);
             found.extend(of_site(&file.path, id, site));
@@ -38,25 +37,20 @@ pub(crate) fn weakenings(files: &[FileOrderings]) -> Vec<Weaker> {
     found
 }
 
-/// Whether a file is one of the locks, which are run in the model.
-fn is_of_locks(path: &str) -> bool {
-    path.starts_with("crates/core/src/") || path.starts_with("crates/family/src/")
-}
-
 fn of_site(path: &str, id: &str, site: &Site) -> Vec<Weaker> {
     let (name, orderings) = site.op.rsplit_once('(').unwrap_or((&site.op, ""));
     let op = name.rsplit(['.', ':']).next().unwrap_or(name);
     let orderings: Vec<&str> = orderings.trim_end_matches(')').split(", ").collect();
     // This one is made of `store_then_load`, which finds itself called where it is.
     let op = if op == "release_then_look" { "store_then_load" } else { op };
-    let weaker = |part: &'static str, from: &str, to: &'static str| Weaker {
+    let place = format!("{path}:{}:{op}", site.called);
+    let weaker = |part: &str, from: &str, to: &str| Weaker {
         id: id.to_owned(),
         what: format!("{op}{part}: {from} to {to}"),
-        place: format!("{path}:{}:{op}", site.called),
-        part,
-        to,
+        argument: format!("{place}{part}={to}"),
+        place: place.clone(),
     };
-    let each = |part: &'static str, from: &str| -> Vec<Weaker> {
+    let each = |part: &str, from: &str| -> Vec<Weaker> {
         steps_down(op, part, from).iter().map(|to| weaker(part, from, to)).collect()
     };
     match op {
@@ -113,7 +107,7 @@ mod tests {
         } }";
         let file = collect(&Source::parse("crates/core/src/q.rs", text).expect("parses"));
         let found: Vec<String> =
-            weakenings(&[file]).iter().map(|weaker| format!("{} {}", weaker.id, weaker.argument())).collect();
+            weakenings(&[file]).iter().map(|weaker| format!("{} {}", weaker.id, weaker.argument)).collect();
         assert_eq!(
             found,
             [
@@ -133,6 +127,6 @@ mod tests {
         let file = collect(&Source::parse("crates/core/src/q.rs", text).expect("parses"));
         let weaker = &weakenings(&[file])[0];
         assert_eq!(weaker.place, "crates/core/src/q.rs:1:compare_exchange");
-        assert_eq!(weaker.argument(), "crates/core/src/q.rs:1:compare_exchange.failure=Relaxed");
+        assert_eq!(weaker.argument, "crates/core/src/q.rs:1:compare_exchange.failure=Relaxed");
     }
 }

@@ -1,10 +1,11 @@
 //! The record of witnesses, and the arguments for orderings that have none.
 use super::plan::Weaker;
 use crate::finding::Finding;
+use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::Path;
-use std::{fs, io};
 
 const RULE: &str = "witnesses-current";
 /// Path of the record of which check notices which weaker ordering.
@@ -32,11 +33,9 @@ pub(crate) fn is_witness(result: &str) -> bool {
 }
 
 /// The record and the arguments; those of a file that is not there are none.
-pub(crate) fn read(root: &Path) -> io::Result<(Record, Record)> {
-    let read = |path: &str| {
-        parse(&fs::read_to_string(root.join(path)).unwrap_or_default())
-            .map_err(|error| io::Error::other(format!("{path} does not parse: {error}")))
-    };
+pub(crate) fn read(root: &Path) -> Result<(Record, Record)> {
+    let read =
+        |path: &'static str| parse(&fs::read_to_string(root.join(path)).unwrap_or_default()).context(path);
     Ok((read(WITNESSES)?, read(ARGUMENTS)?))
 }
 
@@ -49,62 +48,41 @@ fn parse(text: &str) -> Result<Record, toml::de::Error> {
     Ok(tables.into_iter().flat_map(of_tag).collect())
 }
 
-/// The text of the record.
 pub(crate) fn write(record: &Record, plan: &[Weaker]) -> String {
     let mut out = INTRO.to_owned();
     let mut last = "";
-    for weaker in plan {
-        let Some(result) = record.get(&key(weaker)) else { continue };
-        if last != weaker.id {
-            let _ = write!(out, "\n[\"{}\"]\n", weaker.id);
-            last = &weaker.id;
+    for weaker @ Weaker { id, what, .. } in plan {
+        let Some(result) = record.get(&weaker.key()) else { continue };
+        if last != id {
+            let _ = write!(out, "\n[\"{id}\"]\n");
+            last = id;
         }
-        let _ = writeln!(out, "\"{}\" = \"{result}\"", weaker.what);
+        let _ = writeln!(out, "\"{what}\" = \"{result}\"");
     }
     out
 }
 
-/// Under what a weaker ordering is recorded.
-pub(crate) fn key(weaker: &Weaker) -> (String, String) {
-    (weaker.id.clone(), weaker.what.clone())
-}
-
 /// What is missing in the record, or in the arguments, or too much in either.
 pub(crate) fn findings(plan: &[Weaker], record: &Record, arguments: &Record) -> Vec<Finding> {
-    let mut findings = Vec::new();
-    let mut add = |path, message| findings.push(Finding::new(path, 1, RULE, message));
-    for weaker in plan {
-        let (id, what) = key(weaker);
-        match record.get(&key(weaker)) {
-            None => {
-                add(WITNESSES, format!("{id}: `{what}` is not recorded; run `cargo xtask witness --again`"));
-            }
-            Some(result) if !is_witness(result) && !arguments.contains_key(&key(weaker)) => {
-                add(
-                    ARGUMENTS,
-                    format!("{id}: `{what}` is {result}; add a program that notices, or say why it stays"),
-                );
-            }
-            Some(_) => {}
+    let finding = |path, (id, what): &(String, String), wrong: &str| {
+        Finding::new(path, 1, RULE, format!("{id}: `{what}` {wrong}"))
+    };
+    let planned: Vec<(String, String)> = plan.iter().map(Weaker::key).collect();
+    let missing = planned.iter().filter_map(|key| match record.get(key) {
+        None => Some(finding(WITNESSES, key, "is not recorded; run `cargo xtask witness --again`")),
+        Some(result) if !is_witness(result) && !arguments.contains_key(key) => {
+            let wrong = format!("is {result}; add a program that notices, or say why it stays");
+            Some(finding(ARGUMENTS, key, &wrong))
         }
-    }
-    for entry @ (id, what) in record.keys() {
-        if !plan.iter().any(|weaker| key(weaker) == *entry) {
-            add(
-                WITNESSES,
-                format!("{id}: `{what}` is no ordering any more; run `cargo xtask witness --again`"),
-            );
-        }
-    }
-    for entry @ (id, what) in arguments.keys() {
-        if record.get(entry).is_none_or(|result| is_witness(result)) {
-            add(
-                ARGUMENTS,
-                format!("{id}: `{what}` is noticed, or no ordering any more; remove the argument"),
-            );
-        }
-    }
-    findings
+        Some(_) => None,
+    });
+    let stale = record.keys().filter(|key| !planned.contains(key));
+    let stale = stale
+        .map(|key| finding(WITNESSES, key, "is no ordering any more; run `cargo xtask witness --again`"));
+    let idle = arguments.keys().filter(|key| record.get(*key).is_none_or(|result| is_witness(result)));
+    let idle =
+        idle.map(|key| finding(ARGUMENTS, key, "is noticed, or no ordering any more; remove the argument"));
+    missing.chain(stale).chain(idle).collect()
 }
 
 /// For the table: what notices a weaker ordering of tag `id`.
@@ -135,8 +113,8 @@ mod tests {
     #[test]
     fn a_record_is_read_as_it_was_written() {
         let mut record = Record::new();
-        record.insert(key(&plan()[0]), "byte/two: race".to_owned());
-        record.insert(key(&plan()[1]), UNNOTICED.to_owned());
+        record.insert(plan()[0].key(), "byte/two: race".to_owned());
+        record.insert(plan()[1].key(), UNNOTICED.to_owned());
         assert_eq!(parse(&write(&record, &plan())), Ok(record));
     }
 

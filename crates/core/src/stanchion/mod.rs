@@ -39,7 +39,8 @@
 //!   releaser's node that came up to `near_us` (5 ms) after it. An heir is overtaken without bound for a turn
 //!   (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so two turns
 //!   in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU,
-//!   by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock. Where
+//!   by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock, or 128
+//!   where so many took less than a quarter of a turn. Where
 //!   sections are longer than `spin_ns`, an heir whose turn has come may find the lock held and sleep again;
 //!   each release rouses it, and there is no bound but chance. `try_acquire` may always overtake.
 //! - A fair release ([`release_fair`](RawLock::release_fair)) hands the lock to the first waiter in line that
@@ -72,8 +73,8 @@
 //!
 //! The first byte counts: odd while held, one more with each acquisition and each release. So a spinning
 //! context sees how often it was overtaken, for nothing. Flags: 1 *a release must wake somebody*, 2 *no
-//! barging*, 4–16 *how often spins were in vain*, 32 *releases are fenced*, 64 *somebody is urgent*, 128
-//! *never sleeps*.
+//! barging*, 4 and 8 *how often spins were in vain*, 16 *acquisitions are quick*, 32 *releases are fenced*,
+//! 64 *somebody is urgent*, 128 *never sleeps*.
 //!
 //! | from | to | by |
 //! |---|---|---|
@@ -154,7 +155,7 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
     #[inline]
     fn acquire(&self) {
         match self.barge() {
-            Ok(count) if count & (P::SELDOM << 1) != 0 || !self.has_queue() => {}
+            Ok(count) if count & (P::SELDOM << 1) != 0 || !self.has_queue() || self.looks_later(count) => {}
             Ok(_) => self.look_around(),
             Err(count) => {
                 let owns = self.acquire_slow(count, None);
@@ -213,6 +214,9 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
 }
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
+    /// The bits of the count that are zero in one of 128 acquisitions; in one of two in worlds that explore.
+    const RARELY: u8 = if P::EXPLORES { 2 } else { 0xfe };
+
     fn with_flags(flags: u8) -> Self {
         Self { count: P::U8::new(0), flags: P::U8::new(flags), newest: P::U16::new(0) }
     }
@@ -266,7 +270,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// sleeps: 128 fences cost less than the interrupts of its barrier.
     #[inline(never)]
     fn release_fenced(&self, free: u8) -> Released {
-        if free & if P::EXPLORES { 2 } else { 0xfe } == 0 {
+        if free & Self::RARELY == 0 {
             self.change_flags(|flags| flags & !FENCES); // I7
         }
         // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's

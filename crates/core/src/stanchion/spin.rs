@@ -11,9 +11,9 @@
 //!   with such a lock than two. An heir stops looking, and sleeps for a turn (rule 3).
 //!
 //! A spin ends after [`Tunable::SpinNanos`]. Where spins end in vain, because holders sleep or have no CPU,
-//! each makes the next half as long, down to some looks. One that ends with the lock makes them longer again.
-//! The lock itself remembers this, in three bits ([`Vain`]); one acquisition in 64 has spins of full length,
-//! to find out that times have changed.
+//! each makes the next a quarter as long, down to some looks. One that ends with the lock makes them longer
+//! again. The lock itself remembers this, in two bits ([`Vain`]); one acquisition in 64 has spins of full
+//! length, to find out that times have changed.
 use super::word::{HELD, VAIN, acquisitions};
 use crate::Tunable;
 use crate::machine::Atomic;
@@ -118,7 +118,7 @@ pub(super) struct Vain(u8);
 
 impl Vain {
     /// Of 10 us, some looks are left then.
-    const MOST: u8 = 7;
+    const MOST: u8 = 3;
 
     /// Reads the second byte of a lock.
     pub(super) const fn of(flags: u8) -> Self {
@@ -133,13 +133,13 @@ impl Vain {
     /// For how long to spin where the most is `full` nanoseconds and the first byte holds `count`.
     pub(super) const fn budget(self, full: u32, count: u8) -> u32 {
         let is_trial = count & !HELD & 0x7e == 0;
-        if is_trial { full } else { full >> self.0 }
+        if is_trial { full } else { full >> (2 * self.0) }
     }
 
     /// After a spin of `spent` nanoseconds that ended with the lock: the next one is to be twice as long as
     /// this one was, at least, and longer than it would have been.
     pub(super) fn paid_off(self, spent: u32, full: u32) -> Self {
-        let enough = (full / spent.saturating_mul(2).max(1)).checked_ilog2().unwrap_or(0);
+        let enough = (full / spent.saturating_mul(2).max(1)).checked_ilog2().unwrap_or(0) / 2;
         Self(self.0.saturating_sub(1).min(enough as u8))
     }
 
@@ -162,21 +162,22 @@ mod tests {
     }
 
     #[test]
-    fn spins_in_vain_halve_the_next_down_to_a_few_looks() {
+    fn a_spin_in_vain_makes_the_next_a_quarter_as_long_down_to_a_few_looks() {
         let mut vain = Vain::of(0);
-        let budgets: [u32; 9] = core::array::from_fn(|_| {
+        let budgets: [u32; 5] = core::array::from_fn(|_| {
             let budget = vain.budget(20_000, 3);
             vain = vain.in_vain();
             budget
         });
-        assert_eq!(budgets, [20_000, 10_000, 5_000, 2_500, 1_250, 625, 312, 156, 156]);
+        assert_eq!(budgets, [20_000, 5_000, 1_250, 312, 312]);
     }
 
     #[test]
     fn a_spin_that_pays_off_lengthens_the_next_to_twice_its_length_at_least() {
-        let worn = (0..8).fold(Vain::of(0), |vain, _| vain.in_vain());
-        assert_eq!(worn.paid_off(50, 20_000).budget(20_000, 3), 312, "by one halving at least");
-        assert_eq!(worn.paid_off(3_000, 20_000).budget(20_000, 3), 10_000, "6000 would do");
+        let worn = (0..4).fold(Vain::of(0), |vain, _| vain.in_vain());
+        assert_eq!(worn.paid_off(50, 20_000).budget(20_000, 3), 1_250, "by one step at least");
+        assert_eq!(worn.paid_off(600, 20_000).budget(20_000, 3), 1_250, "1200 would do");
+        assert_eq!(worn.paid_off(3_000, 20_000).budget(20_000, 3), 20_000, "6000 would do, 5000 would not");
         assert_eq!(worn.paid_off(15_000, 20_000).budget(20_000, 3), 20_000);
         assert_eq!(Vain::of(0).paid_off(0, 20_000), Vain::of(0));
     }
@@ -195,15 +196,15 @@ mod tests {
 
     #[test]
     fn one_acquisition_in_64_has_spins_of_full_length() {
-        let worn = (0..8).fold(Vain::of(0), |vain, _| vain.in_vain());
+        let worn = (0..4).fold(Vain::of(0), |vain, _| vain.in_vain());
         let full = (0..=255u8).filter(|&count| worn.budget(20_000, count) == 20_000).count();
         assert_eq!(full, 256 / 64);
     }
 
     #[test]
     fn the_flags_keep_what_else_they_hold() {
-        let flags = Vain::of(0).in_vain().in_vain().in_flags(0x83);
+        let flags = Vain::of(0).in_vain().in_vain().in_flags(0x93);
         assert_eq!(Vain::of(flags), Vain::of(0).in_vain().in_vain());
-        assert_eq!(flags & !VAIN, 0x83);
+        assert_eq!(flags & !VAIN, 0x93);
     }
 }

@@ -8,9 +8,12 @@
 //! milliseconds later, and meanwhile nobody else is roused: a rotation of all waiters takes as many time
 //! slices as there are waiters. A context that gives its CPU away at a moment at which it does not hold the
 //! lock is not preempted while it does.
+//!
+//! To look at the clock takes as long as some acquisitions. So an owner looks in one of 16 acquisitions only,
+//! and in one of 128 where these take a quarter of a turn at most ([`is_quick`]): some four looks a turn do.
 use super::StanchionLock;
 use super::queue::{Ends, Queue};
-use super::word::{HELD, SPINS, URGENT, WAKE};
+use super::word::{HELD, QUICK, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
 use crate::machine::{Atomic, micros};
@@ -58,6 +61,13 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
     }
 
+    /// Whether an owner that has acquired the lock for the `count`th time leaves it to a later one to look
+    /// around, as acquisitions are quick.
+    #[inline(always)]
+    pub(super) fn looks_later(&self, count: u8) -> bool {
+        count & Self::RARELY != 0 && self.flags() & QUICK != 0
+    }
+
     /// Rule 4, for the owner that barged: if the heir's turn has come and it waits for this CPU, lets it have
     /// that, and queues. Returns as owner.
     #[cold]
@@ -86,21 +96,26 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         let queue = Queue::of(self, domain);
         let Some(ends) = queue.link() else { return GivesWay::No };
         let heir = queue.node(ends.oldest);
-        if heir.tag().state() != State::Roused || !heir.is_due(0) {
+        if heir.tag().state() != State::Roused {
+            return GivesWay::No;
+        }
+        let now = micros::<P>();
+        self.pace_looks(heir, now);
+        if !heir.is_due(now) {
             return GivesWay::No;
         }
         let here = P::home();
         // ord: SU2 alone: a hint for whom to give way
         let stands_here = |node: &WaitNode<P>| node.runs_at.load(Relaxed) == here;
         if let Some(roused) = first(&queue, ends, State::Roused, stands_here) {
-            if !queue.node(roused).is_due(0) {
+            if !queue.node(roused).is_due(now) {
                 return GivesWay::No;
             }
             P::count(Event::PvGaveWay);
             return GivesWay::To(None);
         }
         let half = P::tunable(Tunable::TurnMicros) / 2;
-        if !heir.is_due(half) {
+        if !heir.is_due(now.wrapping_sub(half)) {
             return GivesWay::No; // it may be on its way to another CPU
         }
         // Nobody knows where the heir stands. Whoever is at home here may have this CPU; the heir keeps its
@@ -112,14 +127,32 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             return GivesWay::To(Some(waiter));
         }
         // ord: SU3 alone: a hint; the next look comes half a turn later
-        heir.due.store(micros::<P>().wrapping_add(half), Relaxed);
+        heir.due.store(now.wrapping_add(half), Relaxed);
         GivesWay::ToAnybody
+    }
+
+    /// Notes in the lock how soon owners look around again.
+    fn pace_looks(&self, heir: &WaitNode<P>, now: u32) {
+        // ord: SU8 alone: written by owners
+        let since = now.wrapping_sub(heir.looked.load(Relaxed));
+        // ord: SU11 alone: as SU8, owners alone read it
+        heir.looked.store(now, Relaxed);
+        let quick = self.flags() & QUICK != 0;
+        if quick != is_quick(quick, since, P::tunable(Tunable::TurnMicros)) {
+            self.change_flags(|flags| flags ^ QUICK);
+        }
     }
 
     /// The owner releases the lock in the course of an acquisition.
     pub(super) fn release_owned(&self) {
         crate::lock::RawLock::release(self);
     }
+}
+
+/// Whether 128 acquisitions take a quarter of a turn at most, where so many took `since` microseconds, or 16
+/// if they were not `quick` before.
+fn is_quick(quick: bool, since: u32, turn: u32) -> bool {
+    since.saturating_mul(if quick { 1 } else { 8 }) <= turn / 4
 }
 
 /// Whether, and to whom, an owner gives its CPU.
@@ -216,4 +249,19 @@ fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {
     // ord: SU10 alone: a hint for rule 4
     node.runs_at.store(runs_at, Relaxed);
     node.change(tag, State::Roused)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_quick;
+
+    #[test]
+    fn acquisitions_are_quick_if_128_take_a_quarter_of_a_turn_at_most() {
+        assert!(is_quick(false, 6, 200), "16 in 6 us");
+        assert!(!is_quick(false, 7, 200));
+        assert!(is_quick(true, 50, 200), "128 in 50 us");
+        assert!(!is_quick(true, 51, 200), "slower by now");
+        assert!(!is_quick(false, u32::MAX, 200), "the last look was long ago");
+        assert!(!is_quick(false, 1, 0), "nobody may be overtaken");
+    }
 }

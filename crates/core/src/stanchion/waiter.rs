@@ -208,7 +208,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let count = self.lock.count.load(Relaxed);
         // Once our turn has come, whoever rouses us has this time to find the flag *wake* cleared, and to
         // release.
-        let budget = if IN_ORDER || self.node.is_due(0) { full } else { vain.budget(full, count) };
+        let budget =
+            if IN_ORDER || self.node.is_due(micros::<P>()) { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
         let mut until_clock = 0;
         while looks.spent() < budget {
@@ -222,7 +223,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             let hot = seen == Seen::Hot && P::tunable(Tunable::Turns) != 0;
             if hot || until_clock == 0 {
                 until_clock = LOOKS_A_CLOCK;
-                if self.node.is_due(0) {
+                if self.node.is_due(micros::<P>()) {
                     if !self.forbids {
                         looks = Looks::new(looks.last());
                     }

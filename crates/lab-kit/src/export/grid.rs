@@ -1,6 +1,6 @@
 //! Tables for a terminal of a hundred columns.
 use crate::units::without_zeros;
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
 
 /// Columns of a terminal that nothing may exceed.
 pub const WIDTH: usize = 100;
@@ -41,18 +41,34 @@ pub struct Column {
 
 /// The table of these columns, in as many pieces below each other as the width needs.
 pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
-    let piece = |columns: &[Column]| {
-        let mut table = plain_table();
-        let titles = columns.iter().map(|column| column.title.as_str());
-        table.set_header(core::iter::once(corner).chain(titles));
-        for (index, row) in rows.iter().enumerate() {
-            let cells = columns.iter().map(|column| column.cells[index].as_str());
-            table.add_row(core::iter::once(*row).chain(cells));
-        }
-        align_right(&mut table);
-        trimmed(&table) + "\n"
+    let mut table = plain_table();
+    table.set_header([corner].into_iter().chain(columns.iter().map(|column| column.title.as_str())));
+    for (index, row) in rows.iter().enumerate() {
+        table.add_row([*row].into_iter().chain(columns.iter().map(|column| column.cells[index].as_str())));
+    }
+    pieces(&table, 1)
+}
+
+/// A table in as many pieces below each other as the width needs, each with its first `words` columns and as
+/// many of figures as fit. Words that are too many even so go on in the next line.
+pub fn pieces(table: &Table, words: usize) -> String {
+    let figures = table.column_iter().count() - words;
+    let all = |width: usize, arrangement: ContentArrangement| -> String {
+        let piece = |first: usize| {
+            let mut piece = table.clone();
+            piece.set_content_arrangement(arrangement.clone()).set_width(WIDTH as u16);
+            for (index, column) in piece.column_iter_mut().skip(words).enumerate() {
+                column.set_cell_alignment(CellAlignment::Right);
+                if !(first..first + width).contains(&index) {
+                    column.set_constraint(ColumnConstraint::Hidden);
+                }
+            }
+            trimmed(&piece) + "\n"
+        };
+        (0..figures.max(1)).step_by(width).map(piece).collect()
     };
-    let pieces = |width| columns.chunks(width).map(piece).collect::<String>();
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
-    (1..=columns.len()).rev().map(pieces).find(fits).unwrap_or_else(|| pieces(1))
+    let widths = (1..=figures.max(1)).rev();
+    let whole = widths.map(|width| all(width, ContentArrangement::Disabled)).find(fits);
+    whole.unwrap_or_else(|| all(1, ContentArrangement::Dynamic))
 }

@@ -1,11 +1,11 @@
-//! What result files of all commands share: opened, or refused, before anything is measured; rewritten whole
-//! whenever there is more to say, or, if they are no regular files, written to once at the end; as [`json`]
-//! and [`csv()`], and as pages ([`page`]) with plots ([`svg`]) and the tables of the terminal ([`grid`]).
+//! Result files: opened, or refused, before anything is measured; rewritten whole whenever there is more to
+//! say, or, if they are no regular files, written to once at the end; as [`json`] and [`csv()`], and as pages
+//! ([`page`]) with plots ([`svg`]) and the tables of the terminal ([`grid`]).
 pub mod grid;
 pub mod page;
 pub mod svg;
 
-use core::fmt::Write as _;
+use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
@@ -23,16 +23,24 @@ const LINES: [&str; 10] = [
 
 /// The rest of the style of a page with so many lines in its plots.
 pub fn colours(lines: usize) -> String {
-    (0..lines).fold(String::new(), |mut style, index| {
-        let _ = write!(style, ".c{index}{{--colour:{};--dash:none}}", LINES[index % LINES.len()]);
-        style
-    })
+    let rule = |(index, colour)| format!(".c{index}{{--colour:{colour};--dash:none}}");
+    LINES.iter().cycle().enumerate().take(lines).map(rule).collect()
+}
+
+/// What a file is called until it replaces another one.
+const PART: &str = "part";
+
+/// Whether a stream did not take what it got at its end.
+static STREAM_FAILED: AtomicBool = AtomicBool::new(false);
+
+/// Whether results are missing from a device or a pipe. It was said; the exit code has to say so, too.
+pub fn stream_failed() -> bool {
+    STREAM_FAILED.load(Relaxed)
 }
 
 /// Turns a report into the text of a file.
 pub type Writer<R> = fn(&R) -> String;
 
-/// One file to keep up to date.
 struct Target<R> {
     path: PathBuf,
     /// Where symbolic links lead to.
@@ -45,9 +53,7 @@ struct Target<R> {
 }
 
 /// All files a run was asked for.
-pub struct Exports<R> {
-    targets: Vec<Target<R>>,
-}
+pub struct Exports<R>(Vec<Target<R>>);
 
 /// Where results should go: flags of a command.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -74,46 +80,38 @@ pub struct Files {
 }
 
 impl Files {
-    /// Makes sure that every file can be written, and creates it. The error names the file.
+    /// See [`Exports::open`].
     pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
         Exports::open(self.named(formats)?, self.force)
     }
 
     /// The files that were asked for, none of them looked at; the directory is made.
     pub fn named<R>(&self, formats: &Formats<R>) -> Result<Vec<(PathBuf, Writer<R>)>, String> {
-        let forms = [
-            ("json", &self.json, Some(formats.json)),
-            ("csv", &self.csv, Some(formats.csv)),
-            ("html", &self.html, formats.html),
-        ];
         if let Some(dir) = &self.out {
             fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
         }
-        let mut files = Vec::new();
-        for (ending, named, writer) in forms {
-            let Some(writer) = writer else { continue };
+        let (json, csv) = (Some(formats.json), Some(formats.csv));
+        let forms = [("json", &self.json, json), ("csv", &self.csv, csv), ("html", &self.html, formats.html)];
+        let files = forms.into_iter().filter_map(|(ending, named, writer)| {
             let in_dir = self.out.as_ref().map(|dir| dir.join(format!("{}.{ending}", formats.stem)));
-            files.extend(in_dir.into_iter().chain(named.clone()).map(|path| (path, writer)));
-        }
-        Ok(files)
+            let writer = writer?;
+            Some(in_dir.into_iter().chain(named.clone()).map(move |path| (path, writer)))
+        });
+        Ok(files.flatten().collect())
     }
 }
 
-/// A whole report as JSON.
 pub fn json<R: Serialize>(report: &R) -> String {
     serde_json::to_string_pretty(report).expect("a report has only string keys") + "\n"
 }
 
-/// Rows of names and values as CSV, below comments that say where they come from. All rows have the same
-/// names.
+/// Rows of names and values, the names of all being the same, below comments that say where they come from.
 pub fn csv(
     comments: impl IntoIterator<Item = String>,
     rows: impl IntoIterator<Item = Vec<(String, String)>>,
 ) -> String {
-    let mut text = String::new();
-    for comment in comments {
-        let _ = writeln!(text, "# {}", comment.replace(['\n', '\r'], " "));
-    }
+    let comment = |comment: String| format!("# {}\n", comment.replace(['\n', '\r'], " "));
+    let text: String = comments.into_iter().map(comment).collect();
     let mut writer = ::csv::Writer::from_writer(Vec::new());
     for (index, row) in rows.into_iter().enumerate() {
         let (names, values): (Vec<String>, Vec<String>) = row.into_iter().unzip();
@@ -151,23 +149,22 @@ impl<R> Exports<R> {
                 return Err(format!("{} exists already; use --force to replace it", path.display()));
             }
         }
-        let mut exports = Self { targets: Vec::new() };
+        let mut exports = Self(Vec::new());
         for (path, writer) in paths {
             let (is_stream, fresh) = (is_stream(&path), !path.exists());
             let opened = OpenOptions::new().create(!is_stream).append(true).open(&path).and_then(|opened| {
                 if is_stream {
                     return Ok((path.clone(), Some((opened, String::new()))));
                 }
-                // Replacing goes through a neighbour and a rename, so it is the directory that must be
-                // writable.
+                // It is replaced by a neighbour, so it is the directory that must be writable.
                 let file = path.canonicalize()?;
-                let neighbour = neighbour(&file);
+                let neighbour = file.with_added_extension(PART);
                 fs::write(&neighbour, "")?;
                 fs::remove_file(neighbour)?;
                 Ok((file, None))
             });
             match opened {
-                Ok((file, stream)) => exports.targets.push(Target { path, file, writer, stream, fresh }),
+                Ok((file, stream)) => exports.0.push(Target { path, file, writer, stream, fresh }),
                 Err(error) => {
                     exports.abandon();
                     return Err(message(&path, "cannot write", &error));
@@ -179,13 +176,13 @@ impl<R> Exports<R> {
 
     /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
     pub fn write(&mut self, report: &R) -> Result<(), String> {
-        for target in &mut self.targets {
+        for target in &mut self.0 {
             let text = (target.writer)(report);
             if let Some((_, last)) = &mut target.stream {
                 *last = text;
                 continue;
             }
-            let neighbour = neighbour(&target.file);
+            let neighbour = target.file.with_added_extension(PART);
             fs::write(&neighbour, text)
                 .and_then(|()| fs::rename(&neighbour, &target.file))
                 .map_err(|error| message(&target.path, "cannot write", &error))?;
@@ -201,7 +198,7 @@ impl<R> Exports<R> {
 
     /// The same for some; the others are still written.
     pub fn abandon_those(&mut self, named: impl Fn(&Path) -> bool) {
-        for target in self.targets.extract_if(.., |target| named(&target.path)) {
+        for target in self.0.extract_if(.., |target| named(&target.path)) {
             if target.fresh {
                 let _ = fs::remove_file(&target.file);
             }
@@ -210,18 +207,19 @@ impl<R> Exports<R> {
 
     /// The files, for the last line on the terminal.
     pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.targets.iter().map(|target| target.path.as_path())
+        self.0.iter().map(|target| target.path.as_path())
     }
 }
 
 impl<R> Drop for Exports<R> {
     /// What has been written to a stream cannot be replaced, so it gets only the last state.
     fn drop(&mut self) {
-        for target in &mut self.targets {
+        for target in &mut self.0 {
             if let Some((file, text)) = &mut target.stream
                 && let Err(error) = file.write_all(text.as_bytes())
             {
                 eprintln!("stanchion: {}", message(&target.path, "cannot write", &error));
+                STREAM_FAILED.store(true, Relaxed);
             }
         }
     }
@@ -232,12 +230,6 @@ fn is_stream(path: &Path) -> bool {
     ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open))
         || fs::metadata(path)
             .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_fifo())
-}
-
-fn neighbour(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".part");
-    PathBuf::from(name)
 }
 
 fn message(path: &Path, what: &str, error: &io::Error) -> String {
@@ -321,6 +313,15 @@ mod tests {
         assert!(null.is_symlink() && link.is_symlink() && !null.metadata().expect("there").is_file());
         assert!(open(&named(&null, Some(&link), false)).is_err(), "the file would be lost");
         assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 4);
+    }
+
+    #[test]
+    fn a_stream_that_takes_nothing_has_failed() {
+        let mut exports = open(&named(Path::new("/dev/full"), None, false)).expect("nothing is lost");
+        exports.write(&1).expect("kept");
+        assert!(!stream_failed(), "it gets its text at the end");
+        drop(exports);
+        assert!(stream_failed());
     }
 
     #[test]

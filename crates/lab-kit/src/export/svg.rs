@@ -1,26 +1,46 @@
-//! One line plot as SVG: colours come from the page's style sheet, so that light and dark both work, every
-//! point tells its figure under the pointer, and lines carry their names at their ends.
+//! Pictures as SVG: shapes ([`Svg`]), and a line plot ([`Plot`]) with colours from the page's style sheet, so
+//! that light and dark both work. Its points tell their figures under the pointer, and its lines carry their
+//! names at their ends.
 use crate::export::grid::heading;
 use core::fmt::Write;
 
-/// How the vertical axis grows.
+/// Shapes, one in each line. `how` is attributes of a shape.
+#[derive(Default)]
+pub struct Svg(pub String);
+
+impl Svg {
+    pub fn text(&mut self, x: f64, y: f64, how: &str, words: &str) {
+        let _ = writeln!(self.0, "<text x='{x:.1}' y='{y:.1}' {how}>{}</text>", escape(words));
+    }
+
+    /// By its left, its top, its width and its height. It tells what it is about under the pointer.
+    pub fn rect(&mut self, [x, y, width, height]: [f64; 4], how: &str, about: &str) {
+        let place = format!("x='{x:.1}' y='{y:.1}' width='{width:.1}' height='{height:.1}'");
+        let title = if about.is_empty() { String::new() } else { title(about) };
+        let _ = writeln!(self.0, "<rect {place} {how}>{title}</rect>");
+    }
+
+    pub fn path(&mut self, how: &str, steps: &str) {
+        let _ = writeln!(self.0, "<path {how} d='{steps}'/>");
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
     Linear,
     Log,
 }
 
-/// A point of a line.
 pub struct Point {
     pub threads: usize,
     pub value: f64,
     /// The figure as people read it.
     pub text: String,
-    /// Half the width of its confidence interval, if it has one.
+    /// Its confidence interval, if it has one.
     pub range: Option<(f64, f64)>,
 }
 
-/// A line: one lock.
+/// The line of a lock.
 pub struct Series<'a> {
     pub name: &'a str,
     /// Place in the registry of the report, which decides colour, dash and marker.
@@ -50,9 +70,10 @@ pub struct Plot<'a> {
 const WIDTH: f64 = 600.0;
 const HEIGHT: f64 = 340.0;
 const LEFT: f64 = 62.0;
-const RIGHT: f64 = 146.0;
 const TOP: f64 = 36.0;
-const BOTTOM: f64 = 42.0;
+/// The edges of the plot itself.
+const RIGHT: f64 = WIDTH - 146.0;
+const BOTTOM: f64 = HEIGHT - 42.0;
 /// Least distance between two names at the right edge.
 const NAME_HEIGHT: f64 = 12.5;
 /// Room between the ends of the axis and the first and last thread count.
@@ -66,7 +87,6 @@ const SHAPES: [&str; 5] = [
     "m-3 -3h6v2h-2v4h-2v-4h-2z",
 ];
 
-/// The vertical axis, from its first tick to its last.
 struct Axis {
     scale: Scale,
     ticks: Vec<f64>,
@@ -101,30 +121,27 @@ impl Axis {
             Scale::Linear => (value - low) / (high - low),
             Scale::Log => (value.max(low) / low).log10() / (high / low).log10(),
         };
-        HEIGHT - BOTTOM - share.clamp(0.0, 1.0) * (HEIGHT - TOP - BOTTOM)
+        BOTTOM - share.clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
 }
 
 /// The next of 1, 2, 2.5, 5 times a power of ten.
 fn nice_step(least: f64) -> f64 {
     let power = 10_f64.powf(least.log10().floor());
-    [1.0, 2.0, 2.5, 5.0, 10.0]
-        .into_iter()
-        .map(|factor| factor * power)
-        .find(|&step| step >= least * 0.999)
-        .unwrap_or(least)
+    let steps = [1.0, 2.0, 2.5, 5.0, 10.0].map(|factor| factor * power);
+    steps.into_iter().find(|&step| step >= least * 0.999).unwrap_or(least)
 }
 
 impl Plot<'_> {
     /// The picture, or a sentence where there is nothing to draw.
     pub fn render(&self) -> String {
+        let title = escape(self.title);
         let values = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.value));
         let Some(axis) = Axis::over(values, self.scale) else {
-            return format!("<p class=\"none\">{}: nothing was measured</p>", escape(self.title));
+            return format!("<p class=\"none\">{title}: nothing was measured</p>");
         };
-        let title = escape(self.title);
-        let mut svg = format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">");
-        text(&mut svg, "title", LEFT, 16.0, self.title);
+        let mut svg = Svg::default();
+        svg.text(LEFT, 16.0, "class='title'", self.title);
         self.frame(&mut svg, &axis);
         // What is grey lies below.
         for grey in [true, false] {
@@ -133,122 +150,96 @@ impl Plot<'_> {
             }
         }
         self.names(&mut svg, &axis);
-        svg + "</svg>"
+        let shapes = svg.0;
+        format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">{shapes}</svg>")
     }
 
-    /// Where a thread count stands.
     fn x(&self, threads: usize) -> f64 {
         let log = |count: usize| (count as f64).log2();
         let (first, last) = (log(self.threads[0]), log(self.threads[self.threads.len() - 1]));
-        let width = WIDTH - LEFT - RIGHT - 2.0 * INSET;
         let share = if last > first { (log(threads) - first) / (last - first) } else { 0.5 };
-        LEFT + INSET + share * width
+        LEFT + INSET + share * (RIGHT - LEFT - 2.0 * INSET)
     }
 
-    fn frame(&self, svg: &mut String, axis: &Axis) {
-        let (bottom, right) = (HEIGHT - BOTTOM, WIDTH - RIGHT);
-        // Overcommit begins halfway (on this axis) between the last count that fits and the first that does
-        // not.
+    fn frame(&self, svg: &mut Svg, axis: &Axis) {
+        // Overcommit begins halfway between the last count that fits and the first that does not.
         if let Some(at) = self.threads.iter().position(|&threads| threads > self.cpus) {
             let before = at.checked_sub(1).map(|last| self.x(self.threads[last]));
             let from = before.map_or(LEFT, |before| f64::midpoint(before, self.x(self.threads[at])));
-            let (width, height) = (right - from, bottom - TOP);
-            let _ = write!(
-                svg,
-                "<rect class=\"over\" x=\"{from:.1}\" y=\"{TOP}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
-            );
-            text(svg, "tick", from, TOP - 4.0, &format!("more {} than CPUs", self.what));
+            svg.rect([from, TOP, RIGHT - from, BOTTOM - TOP], "class='over'", "");
+            svg.text(from, TOP - 4.0, "class='tick'", &format!("more {} than CPUs", self.what));
         }
         for &tick in &axis.ticks {
             let y = axis.y(tick);
-            let _ = write!(svg, "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/>");
-            text(svg, "tick end", LEFT - 6.0, y + 4.0, &(self.tick)(tick));
+            svg.path("class='grid'", &format!("M{LEFT} {y:.1}H{RIGHT}"));
+            svg.text(LEFT - 6.0, y + 4.0, "class='tick end'", &(self.tick)(tick));
         }
         for &threads in self.threads {
             let (x, heading) = (self.x(threads), heading(threads, self.cpus));
-            let (count, multiple) = heading.split_once(' ').unwrap_or_default();
-            let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {bottom}v4\"/>");
-            text(svg, "tick mid", x, bottom + 16.0, count);
-            text(svg, "tick mid", x, bottom + 29.0, multiple);
+            svg.path("class='grid'", &format!("M{x:.1} {BOTTOM}v4"));
+            for (line, word) in heading.split(' ').enumerate() {
+                svg.text(x, BOTTOM + 16.0 + 13.0 * line as f64, "class='tick mid'", word);
+            }
         }
-        text(svg, "tick", right + 6.0, bottom + 16.0, &format!("{} (per CPU)", self.what));
+        svg.text(RIGHT + 6.0, BOTTOM + 16.0, "class='tick'", &format!("{} (per CPU)", self.what));
     }
 
-    fn line(&self, svg: &mut String, axis: &Axis, series: &Series) {
-        let _ = write!(svg, "<g class=\"series {}\"><polyline points=\"", series.classes());
+    fn line(&self, svg: &mut Svg, axis: &Axis, series: &Series) {
+        let place = |point: &Point| (self.x(point.threads), axis.y(point.value));
+        let steps = series.points.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1} "));
+        let (classes, steps) = (classes(series.index, series.ours, series.grey), steps.collect::<String>());
+        let _ = write!(svg.0, "<g class=\"series {classes}\"><polyline points=\"{steps}\"/>");
         for point in &series.points {
-            let _ = write!(svg, "{:.1},{:.1} ", self.x(point.threads), axis.y(point.value));
-        }
-        svg.push_str("\"/>");
-        for point in &series.points {
-            let (x, y) = (self.x(point.threads), axis.y(point.value));
+            let (x, y) = place(point);
             if let Some((least, most)) = point.range {
-                let (low, high) = (axis.y(least), axis.y(most));
-                let _ = write!(svg, "<path class=\"error\" d=\"M{x:.1} {low:.1}V{high:.1}\"/>");
+                svg.path("class=\"error\"", &format!("M{x:.1} {:.1}V{:.1}", axis.y(least), axis.y(most)));
             }
             let about = format!("{}, {} {}: {}", series.name, point.threads, self.what, point.text);
-            let _ = write!(svg, "<g>{}<title>{}</title></g>", marker(series.index, x, y), escape(&about));
+            let _ = write!(svg.0, "<g>{}{}</g>", marker(series.index, x, y), title(&about));
         }
         if let Some(threads) = series.stalled_at.filter(|threads| self.threads.contains(threads)) {
             // Side by side, as several locks may stall at the same place.
             let before = |other: &&Series| other.index < series.index && other.stalled_at == Some(threads);
             let x = self.x(threads) - self.series.iter().filter(before).count() as f64 * 9.0 - 3.5;
-            let y = HEIGHT - BOTTOM - 8.5;
-            let about = format!("{} stalled with {threads} {}", series.name, self.what);
-            let _ = write!(
-                svg,
-                "<g class=\"stall\"><path d=\"M{x:.1} {y:.1}l7 7m0 -7l-7 7\"/><title>{}</title></g>",
-                escape(&about)
-            );
+            let cross = format!("<path d=\"M{x:.1} {:.1}l7 7m0 -7l-7 7\"/>", BOTTOM - 8.5);
+            let about = title(&format!("{} stalled with {threads} {}", series.name, self.what));
+            let _ = write!(svg.0, "<g class=\"stall\">{cross}{about}</g>");
         }
         if let Some(last) = series.points.last().filter(|_| series.grey) {
-            text(svg, "name", WIDTH - RIGHT + 11.0, axis.y(last.value) + 4.0, series.name);
+            svg.text(RIGHT + 11.0, axis.y(last.value) + 4.0, "class='name'", series.name);
         }
-        svg.push_str("</g>");
+        svg.0.push_str("</g>");
     }
 
     /// Names beside the ends of the lines, pushed apart until none covers another.
-    fn names(&self, svg: &mut String, axis: &Axis) {
-        let mut names: Vec<(f64, &Point, &Series)> = self
-            .series
-            .iter()
-            .filter(|series| !series.grey)
-            .filter_map(|series| series.points.last().map(|last| (axis.y(last.value), last, series)))
-            .collect();
+    fn names(&self, svg: &mut Svg, axis: &Axis) {
+        let lines = self.series.iter().filter(|line| !line.grey);
+        let ends = lines.filter_map(|line| line.points.last().map(|last| (axis.y(last.value), last, line)));
+        let mut names: Vec<_> = ends.collect();
         names.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut floor = TOP;
         for (y, ..) in &mut names {
             *y = y.max(floor);
             floor = *y + NAME_HEIGHT;
         }
-        let mut ceiling = HEIGHT - BOTTOM - 2.0;
+        let mut ceiling = BOTTOM - 2.0;
         for (y, ..) in names.iter_mut().rev() {
             *y = y.min(ceiling);
             ceiling = *y - NAME_HEIGHT;
         }
-        for (y, last, series) in names {
+        for (y, last, line) in names {
+            let _ = write!(svg.0, "<g class=\"series {}\">", classes(line.index, line.ours, false));
             let (x, end) = (self.x(last.threads) + 4.0, axis.y(last.value));
-            let _ = write!(
-                svg,
-                "<g class=\"series {}\"><path class=\"lead\" d=\"M{x:.1} {end:.1}L{:.1} {y:.1}\"/>",
-                series.classes(),
-                WIDTH - RIGHT + 8.0
-            );
-            text(svg, "name", WIDTH - RIGHT + 11.0, y + 4.0, series.name);
-            svg.push_str("</g>");
+            svg.path("class='lead'", &format!("M{x:.1} {end:.1}L{:.1} {y:.1}", RIGHT + 8.0));
+            svg.text(RIGHT + 11.0, y + 4.0, "class='name'", line.name);
+            svg.0.push_str("</g>");
         }
     }
 }
 
-impl Series<'_> {
-    fn classes(&self) -> String {
-        classes(self.index, self.ours, self.grey)
-    }
-}
-
-/// Adds a text of a class.
-fn text(svg: &mut String, class: &str, x: f64, y: f64, text: &str) {
-    let _ = write!(svg, "<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{}</text>", escape(text));
+/// What is told under the pointer.
+fn title(about: &str) -> String {
+    format!("<title>{}</title>", escape(about))
 }
 
 /// The style classes of a line: its colour and dash, whether it is ours, and whether it is grey.

@@ -1,6 +1,6 @@
 //! What may be typed after `stanchion ablate`, and what that is to benchmark and simulator.
 use crate::{bench, sim};
-use lab_kit::export::Files;
+use core::time::Duration;
 
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
@@ -27,26 +27,24 @@ pub(crate) struct Args {
 impl Args {
     /// What the benchmark is asked for.
     pub(super) fn measured(&self, lock: String) -> bench::Args {
-        let mut measure = self.measure.clone();
-        for (typed, default) in [
+        let typed = self.measure.clone();
+        let measure = bench::Measure {
             // Contended, up to the worst overcommit of the benchmark.
-            (&mut measure.threads, "1x,2x,4x,8x,16x"),
+            threads: typed.threads.or_else(|| Some("1x,2x,4x,8x,16x".to_owned())),
             // Two hundred turns of the default lock: rounds agree within some per cent.
-            (&mut measure.time, "200ms"),
+            time: typed.time.or(Some(Duration::from_millis(200))),
             // The rarest waits come once in some seconds.
-            (&mut measure.latency_time, "10s"),
+            latency_time: typed.latency_time.or(Some(Duration::from_secs(10))),
             // One long round finds more than several short ones.
-            (&mut measure.latency_rounds, "1"),
-        ] {
-            typed.get_or_insert_with(|| default.to_owned());
-        }
+            latency_rounds: typed.latency_rounds.or(Some(1)),
+            ..typed
+        };
         bench::Args { lock: Some(lock), peers: Some("none".to_owned()), measure, ..bench::Args::default() }
     }
 
     /// What the simulator is asked for.
     pub(super) fn simulated(&self, lock: String, machines: &str, workloads: &str) -> sim::Args {
-        let bench::Measure { threads, time, rounds, seed, json, csv, force, quiet, .. } =
-            self.measure.clone();
+        let bench::Measure { threads, time, rounds, seed, files, quiet, .. } = self.measure.clone();
         sim::Args {
             machine: Some(machines.to_owned()),
             workload: Some(workloads.to_owned()),
@@ -55,7 +53,7 @@ impl Args {
             time,
             repeat: rounds,
             seed,
-            files: Files { json, csv, force, ..Files::default() },
+            files,
             quiet,
             ..sim::Args::default()
         }

@@ -2,18 +2,16 @@
 //! constants.
 //!
 //! Nothing is measured here: the rows ([`rules`]) are locks with other tunables, and benchmark or simulator
-//! run them beside `stanchion`. What comes back is a ratio for each row ([`samples`]) in a table for
-//! terminals or for the documentation ([`table`]).
+//! run them beside `stanchion`. What comes back is a ratio for each row in a table for terminals or for the
+//! documentation ([`table`]).
 mod args;
 mod rules;
-mod samples;
 mod table;
 
 use crate::{bench, sim};
 pub(crate) use args::Args;
-pub(crate) use samples::Sample;
 use std::process::ExitCode;
-pub(crate) use table::render as tables;
+pub(crate) use table::Sample;
 
 /// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short
 /// sections.
@@ -21,12 +19,10 @@ const WORKLOADS: &str = "locktorture,open1,short";
 
 /// Runs benchmark or simulator, and shows ratios instead of their tables.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    let locks = rules::rows(args.constants).into_iter().map(|row| row.lock).collect::<Vec<_>>().join(",");
+    let locks = rules::rows(args.constants).into_iter().map(|(_, lock)| lock).collect::<Vec<_>>().join(",");
+    let render = |samples: &[Sample]| table::render(samples, args.markdown);
     match &args.machine {
-        Some(machines) => {
-            let render = |samples: &[Sample]| tables(samples, args.markdown);
-            sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render)
-        }
-        None => bench::ablate(&args.measured(locks), args.markdown),
+        Some(machines) => sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render),
+        None => bench::run_showing(&args.measured(locks), &render),
     }
 }

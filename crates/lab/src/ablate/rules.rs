@@ -1,5 +1,7 @@
 //! The rows: each rule of the default lock switched off, and each of its constants halved and doubled.
 use stanchion_core::Tunable;
+use stanchion_family::tunables;
+use stanchion_family::tuned::is_of;
 
 /// What everything is compared with.
 pub(super) const BASE: &str = "stanchion";
@@ -14,40 +16,20 @@ const RULES: [(&str, &str); 5] = [
     ("near first", "near_us=0"),
 ];
 
-/// The numbers that somebody chose.
-const CONSTANTS: &[Tunable] = &[
-    Tunable::SpinNanos,
-    Tunable::PauseNanos,
-    Tunable::BackoffNanos,
-    Tunable::Overtakings,
-    Tunable::TurnMicros,
-    Tunable::LookAhead,
-    Tunable::NearMicros,
-];
-
-/// A row of the tables.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Row {
-    /// What is different.
-    pub label: String,
-    /// The lock that is, by name.
-    pub lock: String,
-}
-
-/// The rows, the base first.
-pub(super) fn rows(constants: bool) -> Vec<Row> {
-    let mut rows = vec![Row { label: BASE.to_owned(), lock: BASE.to_owned() }];
-    let with = |label, setting| Row { label, lock: format!("{BASE}:{setting}") };
+/// The rows, the base first: what is different, and the name of the lock that is.
+pub(super) fn rows(constants: bool) -> Vec<(String, String)> {
+    let with = |label: String, setting: &str| (label, format!("{BASE}:{setting}"));
+    // The numbers that somebody chose; what is 1 is a switch.
+    let numbers = tunables::ALL.iter().filter(|tunable| is_of(**tunable, BASE) && tunable.default() > 1);
+    let half_and_double = |tunable: &Tunable| {
+        let (name, default) = (tunable.name(), tunable.default());
+        [default / 2, default * 2].map(|value| with(format!("{name} = {value}"), &format!("{name}={value}")))
+    };
+    let mut rows = vec![(BASE.to_owned(), BASE.to_owned())];
     if constants {
-        for tunable in CONSTANTS {
-            let (name, default) = (tunable.name(), tunable.default());
-            let halved_and_doubled = [default / 2, default * 2];
-            rows.extend(
-                halved_and_doubled.map(|value| with(format!("{name} = {value}"), format!("{name}={value}"))),
-            );
-        }
+        rows.extend(numbers.flat_map(half_and_double));
     } else {
-        rows.extend(RULES.map(|(rule, off)| with(format!("without {rule}"), off.to_owned())));
+        rows.extend(RULES.map(|(rule, off)| with(format!("without {rule}"), off)));
     }
     rows
 }
@@ -59,27 +41,21 @@ mod tests {
 
     #[test]
     fn every_row_is_a_lock_of_its_own_that_differs_from_the_default() {
-        let rows: Vec<Row> = rows(false).into_iter().chain(rows(true).into_iter().skip(1)).collect();
-        assert_eq!(rows.len(), 1 + RULES.len() + 2 * CONSTANTS.len());
-        for (index, row) in rows.iter().enumerate() {
-            assert!(
-                rows[..index].iter().all(|other| other.lock != row.lock && other.label != row.label),
-                "{row:?}"
-            );
-            let (lock, settings) = tuned::read(&row.lock).expect("valid");
+        let rows: Vec<_> = rows(false).into_iter().chain(rows(true).into_iter().skip(1)).collect();
+        assert_eq!(rows.len(), 1 + RULES.len() + 2 * 7);
+        for (index, (label, row)) in rows.iter().enumerate() {
+            assert!(rows[..index].iter().all(|(other, lock)| lock != row && other != label), "{row}");
+            let (lock, settings) = tuned::read(row).expect("valid");
             assert_eq!(lock, BASE);
             assert_eq!(settings.is_empty(), index == 0);
-            assert!(settings.iter().all(|(tunable, value)| tunable.default() != *value), "{row:?}");
+            assert!(settings.iter().all(|(tunable, value)| tunable.default() != *value), "{row}");
         }
     }
 
     #[test]
     fn every_tunable_of_the_lock_is_in_a_row() {
-        for tunable in stanchion_family::tunables::ALL
-            .iter()
-            .filter(|&&tunable| stanchion_family::tuned::is_of(tunable, BASE))
-        {
-            let set = |row: &Row| row.lock.contains(&format!(":{}=", tunable.name()));
+        for tunable in tunables::ALL.iter().filter(|&&tunable| is_of(tunable, BASE)) {
+            let set = |(_, lock): &(String, String)| lock.contains(&format!(":{}=", tunable.name()));
             assert!(rows(false).iter().chain(&rows(true)).any(set), "{}", tunable.name());
         }
     }

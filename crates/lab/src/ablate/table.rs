@@ -1,46 +1,85 @@
-//! The ratios as tables: for a terminal of a hundred columns, or in Markdown.
-use super::rules::{self, BASE, Row};
-use super::samples::{Beside, Sample};
+//! What was measured of a lock, and how it is to the base: ratios as tables, for a terminal of a hundred
+//! columns or in Markdown.
+use super::rules::{self, BASE};
+use crate::bench::once;
 use core::fmt::Write;
 use lab_kit::export::grid::{Column, in_pieces};
+use lab_kit::stats::Ratio;
 use lab_kit::units::{format_ns, three_figures};
 
-/// A cell of a table.
-type Show = fn(&Beside) -> Option<String>;
+/// A lock under one load with so many threads.
+#[derive(Clone, Debug)]
+pub(crate) struct Sample {
+    pub lock: String,
+    /// The profile, or the machine with its workload.
+    pub load: String,
+    pub threads: usize,
+    /// How much was done, more being better: by round, or by seed. Empty if the cell went wrong.
+    pub rates: Vec<f64>,
+    pub worst_ns: Option<f64>,
+    /// CPU time of an acquisition, in any unit.
+    pub cpu: Option<f64>,
+}
+
+/// A cell of a lock, and that of the base under the same load with as many threads.
+type Pair<'a> = (&'a Sample, &'a Sample);
+
+type Show = fn(&[Pair]) -> Option<String>;
 
 /// What stands above each table, and its cells.
 const QUANTITIES: [(&str, Show); 3] = [
-    ("throughput (95 % interval)", |beside| Some(beside.throughput()?.to_string())),
-    ("worst wait (the longest)", |beside| {
-        let ratio = beside.other(|cell| cell.worst_ns)?;
-        Some(format!("{} ({})", three_figures(ratio), format_ns(beside.worst_ns()?)))
+    ("throughput (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.rates)?.to_string())),
+    ("worst wait (the longest)", |pairs| {
+        let ratio = ratio(pairs, |cell| cell.worst_ns.as_slice())?.ratio;
+        Some(format!("{} ({})", three_figures(ratio), format_ns(worst_ns(pairs)?)))
     }),
-    ("CPU time of an acquisition", |beside| beside.other(|cell| cell.cpu).map(three_figures)),
+    ("CPU time of an acquisition", |pairs| {
+        Some(three_figures(ratio(pairs, |cell| cell.cpu.as_slice())?.ratio))
+    }),
 ];
+
+/// A lock beside the base under a load, or all; none if a cell of it is missing. One thread contends with
+/// nobody, and is left out.
+fn beside<'a>(samples: &'a [Sample], lock: &str, load: Option<&str>) -> Option<Vec<Pair<'a>>> {
+    let contended = |lock: &str, sample: &Sample| sample.lock == lock && sample.threads > 1;
+    let meant = |base: &&Sample| contended(BASE, base) && load.is_none_or(|load| base.load == load);
+    let pairs = samples.iter().filter(meant).map(|base| {
+        let same = |cell: &&Sample| cell.load == base.load && cell.threads == base.threads;
+        Some((samples.iter().filter(|cell| contended(lock, cell)).find(same)?, base))
+    });
+    pairs.collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty())
+}
+
+/// The geometric mean of the ratios of a figure.
+fn ratio(pairs: &[Pair], figure: fn(&Sample) -> &[f64]) -> Option<Ratio> {
+    let figures = pairs.iter().map(|(cell, base)| (figure(cell), figure(base)));
+    Ratio::of(&figures.collect::<Vec<_>>())
+}
+
+/// The longest wait of the lock.
+fn worst_ns(pairs: &[Pair]) -> Option<f64> {
+    let waits = pairs.iter().map(|(cell, _)| cell.worst_ns).collect::<Option<Vec<_>>>();
+    waits?.into_iter().reduce(f64::max)
+}
 
 /// A table for each quantity that anything has.
 pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
-    let known = rules::rows(false).into_iter().chain(rules::rows(true).into_iter().skip(1));
-    let rows: Vec<Row> = known.filter(|row| samples.iter().any(|sample| sample.lock == row.lock)).collect();
-    let mut loads: Vec<&str> = Vec::new();
-    for sample in samples {
-        if !loads.contains(&sample.load.as_str()) {
-            loads.push(&sample.load);
-        }
+    let mut rows = rules::rows(false);
+    rows.extend(rules::rows(true).into_iter().skip(1));
+    rows.retain(|(_, lock)| samples.iter().any(|sample| sample.lock == *lock));
+    let labels: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
+    let mut loads: Vec<Option<&str>> = once(samples.iter().map(|sample| Some(sample.load.as_str())));
+    if loads.len() > 1 {
+        loads.push(None);
     }
-    let labels: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
-    let all = (loads.len() > 1).then_some(None);
-    let columns: Vec<Option<&str>> = loads.into_iter().map(Some).chain(all).collect();
     let mut text = String::new();
     for (title, show) in QUANTITIES {
-        let cell = |row: &Row, load: Option<&str>| {
-            show(&Beside::of(samples, &row.lock, |of| load.is_none_or(|load| load == of))?)
-        };
-        let column = |load: Option<&str>| Column {
+        let cell = |lock: &str, load| show(&beside(samples, lock, load)?);
+        let columns = loads.iter().map(|&load| Column {
             title: load.unwrap_or("all").to_owned(),
-            cells: rows.iter().map(|row| cell(row, load).unwrap_or("-".to_owned())).collect(),
-        };
-        let columns: Vec<Column> = columns.iter().copied().map(column).collect();
+            cells: rows.iter().map(|(_, lock)| cell(lock, load).unwrap_or("-".to_owned())).collect(),
+        });
+        let columns: Vec<Column> = columns.collect();
         if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
             let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
             let table = if markdown { in_markdown } else { in_pieces };
@@ -63,16 +102,34 @@ fn in_markdown(corner: &str, rows: &[&str], columns: &[Column]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::sample;
     use super::*;
     use lab_kit::export::grid::WIDTH;
 
+    fn sample(lock: &str, load: &str, threads: usize, rates: &[f64]) -> Sample {
+        Sample {
+            lock: lock.to_owned(),
+            load: load.to_owned(),
+            threads,
+            rates: rates.to_vec(),
+            worst_ns: Some(1e6 * rates.len() as f64),
+            cpu: Some(2.0),
+        }
+    }
+
+    fn near(value: Option<f64>, expected: f64) -> bool {
+        value.is_some_and(|value| (value - expected).abs() < 1e-9)
+    }
+
+    fn throughput(pairs: &[Pair]) -> Option<Ratio> {
+        ratio(pairs, |cell| &cell.rates)
+    }
+
     fn samples() -> Vec<Sample> {
         let mut samples = Vec::new();
-        for row in rules::rows(false) {
+        for (_, lock) in rules::rows(false) {
             for load in ["empty", "short", "medium", "long"] {
-                let rate = if row.lock.ends_with("adapt=0") { 0.5 } else { 1.0 };
-                samples.push(sample(&row.lock, load, 2, &[rate, rate]));
+                let rate = if lock.ends_with("adapt=0") { 0.5 } else { 1.0 };
+                samples.push(sample(&lock, load, 2, &[rate, rate]));
             }
         }
         samples
@@ -104,5 +161,51 @@ mod tests {
         let without =
             samples().into_iter().map(|sample| Sample { worst_ns: None, ..sample }).collect::<Vec<_>>();
         assert!(!render(&without, false).contains("worst wait"));
+    }
+
+    #[test]
+    fn the_mean_is_geometric_over_counts_and_its_interval_is_over_rounds() {
+        let samples = [
+            sample("stanchion", "empty", 1, &[1.0, 1.0]),
+            sample("stanchion", "empty", 2, &[1.0, 2.0]),
+            sample("stanchion", "empty", 4, &[1.0, 1.0]),
+            sample("x", "empty", 1, &[100.0, 100.0]),
+            sample("x", "empty", 2, &[2.0, 4.0]),
+            sample("x", "empty", 4, &[8.0, 8.0]),
+        ];
+        let pairs = beside(&samples, "x", None).expect("all there");
+        let rates = throughput(&pairs).expect("rates");
+        assert!((rates.ratio - 4.0).abs() < 1e-9, "2 and 8: {rates:?}");
+        let (low, high) = rates.interval.expect("two rounds");
+        assert!((low - 4.0).abs() < 1e-9 && (high - 4.0).abs() < 1e-9, "both rounds say the same: {rates:?}");
+        let cpu = ratio(&pairs, |cell| cell.cpu.as_slice()).map(|ratio| ratio.ratio);
+        assert!(near(cpu, 1.0) && near(worst_ns(&pairs), 2e6));
+    }
+
+    #[test]
+    fn rounds_that_differ_make_an_interval_and_one_round_has_none() {
+        let samples = [sample("stanchion", "a", 2, &[1.0, 1.0]), sample("x", "a", 2, &[1.0, 4.0])];
+        let ratio = beside(&samples, "x", None).and_then(|pairs| throughput(&pairs)).expect("rates");
+        let (low, high) = ratio.interval.expect("two rounds");
+        assert!((ratio.ratio - 2.0).abs() < 1e-9 && low < 1.0 && high > 4.0, "{ratio:?}");
+        let samples = [sample("stanchion", "a", 2, &[1.0]), sample("x", "a", 2, &[3.0])];
+        let ratio = beside(&samples, "x", None).and_then(|pairs| throughput(&pairs)).expect("rates");
+        assert_eq!(ratio.interval, None);
+    }
+
+    #[test]
+    fn what_was_not_measured_or_did_nothing_has_no_ratio() {
+        let samples = [
+            sample("stanchion", "a", 2, &[1.0]),
+            sample("stanchion", "b", 2, &[1.0]),
+            sample("x", "a", 2, &[0.0]),
+            Sample { worst_ns: None, ..sample("y", "a", 2, &[]) },
+        ];
+        assert!(beside(&samples, "x", None).is_none(), "no cell of load b");
+        let under_a = |lock| beside(&samples, lock, Some("a")).expect("a cell");
+        assert_eq!(throughput(&under_a("x")), None);
+        assert_eq!(throughput(&under_a("y")), None);
+        assert_eq!(ratio(&under_a("y"), |cell| cell.worst_ns.as_slice()), None);
+        assert_eq!(worst_ns(&under_a("y")), None);
     }
 }

@@ -1,18 +1,19 @@
-//! The answer as people read it: first what to do, then why, then how sure that is.
+//! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page
+//! with a plot for each machine, what threads do in the case that decided, and the locks of the program.
 use super::load::Recording;
 use super::predict::{Cell, TODAY};
-use super::report::{Advice, Outlook, Report, WhatIf};
+use super::report::{Advice, Outlook, Report, WhatIf, distinct};
+use core::fmt::Write;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
+use lab_kit::export::{colours, page};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
 
-pub(super) fn rate(value: f64) -> String {
-    let (value, unit) = match value {
-        value if value >= 1e6 => (value / 1e6, "M/s"),
-        value if value >= 1e3 => (value / 1e3, "k/s"),
-        value => (value, "/s"),
-    };
-    format!("{} {unit}", three_figures(value))
+fn rate(value: f64) -> String {
+    let units = [(1e6, "M/s"), (1e3, "k/s")];
+    let (scale, unit) = units.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, "/s"));
+    format!("{} {unit}", three_figures(value / scale))
 }
 
 fn times(gain: &Ratio) -> String {
@@ -37,11 +38,9 @@ pub(super) fn text(report: &Report) -> String {
     lines.push(format!("\n{}", table(report)));
     for WhatIf { what, today, advised } in &report.what_if {
         if let Some(gain) = Ratio::of(&advised.rate, &today.rate) {
-            let Cell { workers, cpus, .. } = advised;
-            let gain = times(&gain);
-            lines.push(format!(
-                "With {what}: {gain} times libc's throughput ({workers} threads, {cpus} CPUs)."
-            ));
+            let (gain, Cell { workers, cpus, .. }) = (times(&gain), advised);
+            let case = format!("{workers} threads, {cpus} CPUs");
+            lines.push(format!("With {what}: {gain} times libc's throughput ({case})."));
         }
     }
     lines.extend(limits.iter().cloned().chain(widest(report)).map(|weak| format!("Weak: {weak}.")));
@@ -58,7 +57,7 @@ fn headline(report: &Report) -> String {
     let Some(Advice { lock, gain, at, today, waiting, outlook, .. }) = &report.advice else {
         return "No advice: nothing was simulated to its end.".to_owned();
     };
-    let gain = gain.as_ref().map(times).unwrap_or_default();
+    let gain = times(gain);
     let doubt = match outlook {
         Outlook::Helps => {
             let (cell, today) = (&report.cells[*at], &report.cells[*today]);
@@ -80,26 +79,19 @@ fn headline(report: &Report) -> String {
 
 fn table(report: &Report) -> String {
     let mut table = plain_table();
-    let mut header =
-        vec!["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
-    header.extend(report.law.map(|_| "scalability law"));
-    table.set_header(header);
+    let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
+    table.set_header(header.into_iter().chain(report.law.map(|_| "scalability law")));
     for cell in &report.cells {
-        let mut row =
-            vec![cell.machine.clone(), cell.cpus.to_string(), cell.workers.to_string(), cell.lock.clone()];
+        let Cell { machine, cpus, workers, lock, .. } = cell;
+        let mut row = vec![machine.clone(), cpus.to_string(), workers.to_string(), lock.clone()];
         if let Some(why) = &cell.failed {
             row.push(format!("failed: {}", why.chars().take(40).collect::<String>()));
         } else {
-            let is_today = cell.lock == TODAY;
-            let gain = report.gain(cell).filter(|_| !is_today);
-            row.extend([
-                rate(cell.rate.mean),
-                gain.as_ref().map(times).unwrap_or_default(),
-                format_ns(cell.p99_ns as f64),
-                percent(cell.waiting),
-            ]);
+            let is_today = lock == TODAY;
+            let gain = report.gain(cell).filter(|_| !is_today).as_ref().map(times).unwrap_or_default();
+            row.extend([rate(cell.rate.mean), gain, format_ns(cell.p99_ns as f64), percent(cell.waiting)]);
             let law = report.law.filter(|_| is_today);
-            row.extend(law.map(|law| three_figures(law.at(cell.workers as f64))));
+            row.extend(law.map(|law| three_figures(law.at(*workers as f64))));
         }
         table.add_row(row);
     }
@@ -133,4 +125,80 @@ pub(super) fn csv(report: &Report) -> String {
     }
     let rows = writer.into_inner().expect("memory does not fail");
     format!("{COLUMNS}\n{}", String::from_utf8_lossy(&rows))
+}
+
+pub(super) fn page(report: &Report) -> String {
+    let program = report.recording.program.join(" ");
+    let mut body = format!(
+        "<h1>Which lock for <code>{}</code></h1>\n<pre style=\"white-space: pre-wrap\">{}</pre>\n\
+         <h2>Throughput</h2>\n<div class=\"plots\">\n",
+        escape(&program),
+        escape(&text(report))
+    );
+    for machine in distinct(report.cells.iter().map(|cell| &cell.machine)) {
+        let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
+        let _ = writeln!(body, "<div class=\"plot\">{}</div>", plot(machine, &cells.collect::<Vec<_>>()));
+    }
+    body.push_str("</div>\n");
+    if !report.timelines.is_empty() {
+        body.push_str("<h2>What threads do, today and as advised</h2>\n");
+    }
+    for picture in &report.timelines {
+        let picture = embedded(picture);
+        let style = "alt=\"what threads do\" style=\"width: 100%\"";
+        let _ = writeln!(body, "<p><img {style} src=\"{picture}\"></p>");
+    }
+    body.push_str("<h2>Locks of the program</h2>\n");
+    let mut locks = plain_table();
+    locks.set_header(["lock", "threads", "acquisitions", "waited", "held"]);
+    for lock in report.recording.locks.iter().take(20) {
+        let counts = [lock.threads.to_string(), lock.acquisitions.to_string()];
+        let times = [lock.waited_ns, lock.held_ns].map(format_ns);
+        locks.add_row([lock.name()].into_iter().chain(counts).chain(times));
+    }
+    page::table(&mut body, &locks);
+    page::page(&format!("Advice for {program}"), &colours(report.cells.len()), &body)
+}
+
+/// A picture as the address of an image, which the page's style does not reach: it has colours of its own.
+fn embedded(svg: &str) -> String {
+    let mut address = "data:image/svg+xml,".to_owned();
+    for char in svg.chars() {
+        match char {
+            '%' | '#' | '"' | '<' | '>' | '&' | '\n' => _ = write!(address, "%{:02X}", char as u32),
+            other => address.push(other),
+        }
+    }
+    address
+}
+
+fn plot(machine: &str, cells: &[&Cell]) -> String {
+    let mut threads: Vec<usize> = cells.iter().map(|cell| cell.workers).collect();
+    threads.sort_unstable();
+    threads.dedup();
+    let point = |cell: &&Cell| Point {
+        threads: cell.workers,
+        value: cell.rate.mean,
+        text: rate(cell.rate.mean),
+        range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
+    };
+    let names = distinct(cells.iter().map(|cell| &cell.lock)).into_iter().enumerate();
+    let series = names.map(|(index, name)| Series {
+        name,
+        index,
+        ours: name == crate::run::DEFAULT,
+        grey: false,
+        points: cells.iter().filter(|cell| cell.lock == name).map(point).collect(),
+        stalled_at: None,
+    });
+    let plot = Plot {
+        title: machine,
+        what: "threads",
+        scale: Scale::Linear,
+        threads: &threads,
+        cpus: cells.first().map_or(1, |cell| cell.cpus),
+        series: &series.collect::<Vec<_>>(),
+        tick: rate,
+    };
+    plot.render()
 }

@@ -1,7 +1,10 @@
 //! What may be typed after `stanchion advise`.
 use super::usl::Law;
 use crate::run::{DEFAULT, Launch};
+use lab_kit::export::Files;
 use lab_kit::names::LockNames;
+use lab_kit::units::within;
+use stanchion_cells::threads::MOST;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -35,11 +38,11 @@ pub(crate) struct Args {
     pub here: bool,
 
     /// So many CPUs on each machine, not those that it has
-    #[arg(long, value_name = "N", help_heading = "Where it will run")]
+    #[arg(long, value_name = "N", value_parser = within(1, MOST), help_heading = "Where it will run")]
     pub cpus: Option<usize>,
 
     /// A container's limit: CPU time of so many CPUs, in periods of 100 ms
-    #[arg(long, value_name = "CPUS", help_heading = "Where it will run")]
+    #[arg(long, value_name = "CPUS", value_parser = within(0.01, 1024.0), help_heading = "Where it will run")]
     pub cpu_limit: Option<f64>,
 
     /// Replace a field of the machine, such as host.fair-share.slice=3ms; may be given several times
@@ -75,27 +78,14 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
-    /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub json: Option<PathBuf>,
-
-    /// Write a row for each machine, number of threads and lock as CSV
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub csv: Option<PathBuf>,
-
-    /// Write a page with plots, and a timeline of the case that decided
-    #[arg(long, value_name = "FILE", help_heading = "Files")]
-    pub html: Option<PathBuf>,
-
-    /// Replace existing files
-    #[arg(long, help_heading = "Files")]
-    pub force: bool,
-
     /// No progress on standard error
     #[arg(long, short)]
     pub quiet: bool,
 
-    // Last, because what follows would come under its heading.
+    // Last, because what follows would come under their headings.
     #[command(flatten, next_help_heading = "Recording")]
     pub launch: Launch,
+
+    #[command(flatten, next_help_heading = "Files")]
+    pub files: Files,
 }

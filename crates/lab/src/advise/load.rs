@@ -2,8 +2,8 @@
 //!
 //! Events come in the order of releases, thread by thread. Locks that were taken before an event that ends
 //! first have a negative time before them; so each thread is read twice: once for those, once to merge all.
-use super::causes::{self, Causes, Happened, Notice};
 use super::telling;
+use crate::run::Places;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::file::{self, Meta, Totals};
 use crate::run::record::missing;
@@ -11,8 +11,6 @@ use crate::run::record::raw::Chunk;
 use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
-use std::io::BufReader;
 use std::path::Path;
 
 /// A thread is a worker if it took locks at least this part as often as the busiest one.
@@ -50,9 +48,6 @@ impl Lock {
 #[derive(Debug, Serialize)]
 pub(crate) struct Recording {
     pub program: Vec<String>,
-    /// Of the process that is replayed.
-    #[serde(skip)]
-    pub pid: u32,
     pub threads: usize,
     pub workers: usize,
     /// How many workers there were at a time.
@@ -70,13 +65,6 @@ pub(crate) struct Recording {
     pub limits: Vec<String>,
 }
 
-impl Recording {
-    /// Threads besides the workers.
-    pub(super) fn others(&self) -> usize {
-        self.threads - self.workers
-    }
-}
-
 #[derive(Default)]
 struct Seen {
     threads: BTreeSet<u64>,
@@ -91,11 +79,9 @@ pub(super) fn identity(event: &Event) -> Identity {
     (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
-pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
-    let file = File::open(path).map_err(|error| error.to_string())?;
-    let length = file.metadata().map_err(|error| error.to_string())?.len();
+pub(super) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording), String> {
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
-    let whole = file::read(BufReader::new(file), length, |chunk| {
+    let whole = file::read_path(path, |chunk| {
         processes.entry(chunk.process).or_default().entry(chunk.thread).or_default().push(chunk.clone());
         Some(())
     })?;
@@ -109,16 +95,16 @@ pub(super) fn load(path: &Path) -> Result<(Recorded, Recording), String> {
     let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
     let workers = threads.len();
     threads.extend(others);
-    let program = Program::survey(&threads, workers, &whole.meta).ok_or("is damaged")?;
-    let scripts: Vec<Script> = threads
-        .iter()
-        .enumerate()
-        .map(|(index, chunks)| telling::script(&program, index, chunks))
-        .collect::<Option<_>>()
-        .ok_or("is damaged")?;
-    let (recorded, mut recording) = program.finish(scripts, threads[0][0].pid);
-    recording.limits = limits(&recording, &whole.totals, other_processes, &program.causes);
+    let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
+    let scripts = threads.iter().enumerate().map(|(index, chunks)| telling::script(&program, index, chunks));
+    let scripts = scripts.collect::<Option<_>>().ok_or("is damaged")?;
+    let (recorded, mut recording) = program.finish(scripts, workers);
+    recording.limits = program.limits(&recording, &whole.totals, other_processes);
     recording.locks.truncate(TOLD);
+    for lock in &mut recording.locks {
+        let place = (threads[0][0].pid, lock.address.clone());
+        lock.places = places.get(&place).cloned().unwrap_or_default();
+    }
     Ok((recorded, recording))
 }
 
@@ -132,17 +118,17 @@ pub(super) struct Program<'a> {
     shared: Vec<Identity>,
     pub numbers: HashMap<Identity, u32>,
     pub causes: Causes,
-    /// How many of the threads are workers, the first ones.
-    workers: usize,
+    /// That were ended by notifications.
+    waits: usize,
 }
 
 impl<'a> Program<'a> {
-    fn survey(threads: &[Vec<Chunk>], workers: usize, meta: &'a Meta) -> Option<Self> {
+    fn survey(threads: &[Vec<Chunk>], meta: &'a Meta) -> Option<Self> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
-        let mut happened = Vec::new();
+        let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
         for (thread, chunks) in threads.iter().enumerate() {
-            let mut notices = 0;
+            let (mut waited, mut notified) = (0, 0);
             for chunk in chunks {
                 begins = begins.min(chunk.base);
                 chunk.items(|item| match item {
@@ -153,23 +139,24 @@ impl<'a> Program<'a> {
                         lock.waited += event.wait;
                         lock.held += event.hold;
                         begins = begins.min(event.came);
-                        ends = ends.max(event.came + event.wait + event.hold);
+                        ends = ends.max(event.released());
                     }
                     Item::Mark(at, What::Notified { condition, all }) => {
-                        let notice = Notice { at, thread, number: notices, all, is_taken: false };
-                        happened.push((condition, Happened::Notice(notice)));
-                        notices += 1;
+                        let notice = Notice { at, thread, number: notified, all, is_taken: false };
+                        notices.entry(condition).or_default().push(notice);
+                        notified += 1;
                     }
                     Item::Mark(at, What::Waited { condition, span, was_notified: true }) => {
-                        happened
-                            .push((condition, Happened::Wait { from: at.saturating_sub(span), at, thread }));
+                        let from = at.saturating_sub(span);
+                        waits.push(Wait { condition, from, at, thread, number: waited });
+                        waited += 1;
                     }
                     Item::Mark(..) => {}
                 })?;
             }
         }
-        let mut shared: Vec<Identity> =
-            seen.keys().copied().filter(|id| seen[id].threads.len() > 1).collect();
+        let shared = seen.iter().filter(|(_, lock)| lock.threads.len() > 1);
+        let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
         shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
         Some(Self {
             meta,
@@ -178,17 +165,13 @@ impl<'a> Program<'a> {
             seen,
             numbers: shared.iter().copied().zip(0..).collect(),
             shared,
-            causes: causes::find(happened),
-            workers,
+            waits: waits.len(),
+            causes: causes(notices, waits),
         })
     }
 
-    pub(super) fn ns(&self, ticks: u64) -> f64 {
-        ticks as f64 / self.meta.ticks_per_ns
-    }
-
     /// What is replayed, and what is known besides; what is doubtful about it is not.
-    fn finish(&self, scripts: Vec<Script>, pid: u32) -> (Recorded, Recording) {
+    fn finish(&self, scripts: Vec<Script>, number: usize) -> (Recorded, Recording) {
         let classes = self.shared.iter().map(|id| if id.1 { Class::Rw } else { Class::Mutex }).collect();
         let lock = |id: &Identity| {
             let seen = &self.seen[id];
@@ -197,68 +180,107 @@ impl<'a> Program<'a> {
                 kind: if id.1 { "reader-writer lock" } else { "mutex" },
                 threads: seen.threads.len(),
                 acquisitions: seen.events,
-                waited_ns: self.ns(seen.waited),
-                held_ns: self.ns(seen.held),
+                waited_ns: self.meta.ns(seen.waited),
+                held_ns: self.meta.ns(seen.held),
                 places: Vec::new(),
             }
         };
         let locks: Vec<Lock> = self.shared.iter().map(lock).collect();
         let (threads, mut workers) = (scripts.len(), scripts);
-        let others = workers.split_off(self.workers);
+        let others = workers.split_off(number);
         let spans = || workers.iter().map(Script::span);
         let together: u64 = spans().map(|(from, to)| to.saturating_sub(from)).sum();
         let first = spans().map(|(from, _)| from).min().unwrap_or(0);
         let union = spans().map(|(_, to)| to).max().unwrap_or(0).saturating_sub(first);
         let at_once = (together as f64 / union.max(1) as f64).round().max(1.0) as usize;
         let acquisitions = self.seen.values().map(|lock| lock.events).sum();
-        let span_ns = self.ns(self.ends - self.begins);
+        let span_ns = self.meta.ns(self.ends - self.begins);
         let waited = self.seen.values().map(|lock| lock.waited).sum();
         let recording = Recording {
             program: self.meta.program.clone(),
-            pid,
             threads,
             workers: workers.len(),
             at_once: at_once.min(workers.len()),
             acquisitions,
             span_ns,
             rate: acquisitions as f64 * 1e9 / span_ns.max(1.0),
-            waiting: self.ns(waited) / (together as f64).max(1.0),
+            waiting: self.meta.ns(waited) / (together as f64).max(1.0),
             private_locks: self.seen.len() - locks.len(),
             locks,
             limits: Vec::new(),
         };
         (Recorded { workers, others, locks: classes, once: false }, recording)
     }
+
+    fn limits(&self, recording: &Recording, totals: &Totals, other_processes: usize) -> Vec<String> {
+        let (waits, unexplained) = (self.waits, self.waits - self.causes.len());
+        let is_short = recording.acquisitions < 1000 || recording.span_ns < 1e8;
+        let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
+        let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
+        let limits = [
+            missing(totals).map(|line| format!("the recording is not whole: {line}")),
+            (recording.at_once < 2).then(|| {
+                "one thread at a time was recorded: which locks others would share is not known".to_owned()
+            }),
+            (other_processes > 0).then(|| format!("{other_processes} further processes are left out")),
+            (unexplained * 10 > waits).then(|| {
+                format!(
+                    "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"
+                )
+            }),
+            is_short.then(|| "the recording is short: record a second at least".to_owned()),
+            (held < SHORT_NS * taken as f64).then(|| {
+                "sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned()
+            }),
+        ];
+        limits.into_iter().flatten().collect()
+    }
 }
 
-fn limits(recording: &Recording, totals: &Totals, other_processes: usize, causes: &Causes) -> Vec<String> {
-    let mut limits = Vec::new();
-    if let Some(line) = missing(totals) {
-        limits.push(format!("the recording is not whole: {line}"));
+/// A notification, in ticks.
+struct Notice {
+    at: u64,
+    thread: usize,
+    /// How many notifications this thread made before.
+    number: u64,
+    all: bool,
+    /// Whether it ended a wait.
+    is_taken: bool,
+}
+
+/// A thread waited, and was notified.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Wait {
+    condition: u64,
+    from: u64,
+    at: u64,
+    thread: usize,
+    /// How many such waits this thread had before.
+    number: u64,
+}
+
+/// Thread and number of the notification that ended a wait, by thread and number of the wait.
+pub(super) type Causes = HashMap<(usize, u64), (usize, u64)>;
+
+/// Waiters are woken in the order in which they came, so the earliest notification of the condition within a
+/// wait that no other one was ended by is its cause.
+fn causes(mut notices: HashMap<u64, Vec<Notice>>, mut waits: Vec<Wait>) -> Causes {
+    for notices in notices.values_mut() {
+        notices.sort_by_key(|notice| notice.at);
     }
-    if recording.at_once < 2 {
-        limits.push(
-            "one thread at a time was recorded: which locks others would share is not known".to_owned(),
-        );
+    waits.sort_unstable();
+    let mut causes = Causes::new();
+    for Wait { condition, from, at, thread, number } in waits {
+        let Some(notices) = notices.get_mut(&condition) else { continue };
+        let first = notices.partition_point(|notice| notice.at < from);
+        let mut within = notices[first..].iter_mut().take_while(|notice| notice.at <= at);
+        let is_free = |it: &&mut Notice| (it.all || !it.is_taken) && it.thread != thread;
+        if let Some(notice) = within.find(is_free) {
+            notice.is_taken = true;
+            causes.insert((thread, number), (notice.thread, notice.number));
+        }
     }
-    if other_processes > 0 {
-        limits.push(format!("{other_processes} further processes are left out"));
-    }
-    let Causes { waits, unexplained, .. } = causes;
-    if unexplained * 10 > *waits {
-        limits.push(format!(
-            "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"
-        ));
-    }
-    if recording.acquisitions < 1000 || recording.span_ns < 1e8 {
-        limits.push("the recording is short: record a second at least".to_owned());
-    }
-    let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
-    let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
-    if taken > 0 && held / (taken as f64) < SHORT_NS {
-        limits.push("sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned());
-    }
-    limits
+    causes
 }
 
 #[cfg(test)]

@@ -63,7 +63,7 @@ fn nested(thread: u64, rounds: u64) -> Chunk {
 fn nested_locks_are_taken_in_their_order_and_each_once() {
     let file =
         written(&[nested(1, 500), nested(2, 500), chunk(3, &[event(9, 100, 0, 0, 10)])], Totals::default());
-    let (recorded, recording) = load(file.path()).expect("a recording");
+    let (recorded, recording) = load(file.path(), &Places::default()).expect("a recording");
     assert_eq!(
         (recording.threads, recording.workers, recording.at_once, recording.private_locks),
         (3, 2, 2, 1)
@@ -107,7 +107,7 @@ fn reads_again(thread: u64, rounds: u64) -> Chunk {
 #[test]
 fn who_reads_may_read_again_though_a_writer_waits() {
     let file = written(&[reads_again(1, 500), reads_again(2, 500)], Totals::default());
-    let (recorded, recording) = load(file.path()).expect("a recording");
+    let (recorded, recording) = load(file.path(), &Places::default()).expect("a recording");
     assert_eq!((&recorded.locks[..], recording.locks[0].kind), (&[Class::Rw][..], "reader-writer lock"));
     let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
     let workload = Arc::new(recorded.workload("test"));
@@ -143,7 +143,7 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
         all
     };
     let file = written(&[thread(1), thread(2)], Totals::default());
-    let (mut recorded, recording) = load(file.path()).expect("a recording");
+    let (mut recorded, recording) = load(file.path(), &Places::default()).expect("a recording");
     assert_eq!(recording.acquisitions, 200);
     recorded.once = true;
     let machine = machine::load("small-vm").expect("shipped").machine;
@@ -170,7 +170,7 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
 fn what_is_missing_is_known() {
     let totals = Totals { dropped: 12, is_full: true, ..Totals::default() };
     let file = written(&[nested(1, 5)], totals);
-    let (_, recording) = load(file.path()).expect("a recording");
+    let (_, recording) = load(file.path(), &Places::default()).expect("a recording");
     assert_eq!(recording.at_once, 1);
     for part in ["12 events were dropped", "one thread at a time", "is short"] {
         assert!(recording.limits.iter().any(|limit| limit.contains(part)), "{part}: {:?}", recording.limits);
@@ -180,7 +180,27 @@ fn what_is_missing_is_known() {
 #[test]
 fn files_that_are_no_recordings_are_refused() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
-    assert!(load(file.path()).expect_err("empty").contains("cut short"));
+    assert!(load(file.path(), &Places::default()).expect_err("empty").contains("cut short"));
     let none = written(&[], Totals::default());
-    assert!(load(none.path()).expect_err("no events").contains("has no events"));
+    assert!(load(none.path(), &Places::default()).expect_err("no events").contains("has no events"));
+}
+
+#[test]
+fn the_earliest_free_notification_within_a_wait_ended_it() {
+    let wait = |from, at, thread, number| Wait { condition: 9, from, at, thread, number };
+    let notice = |at, number, all| Notice { at, thread: 0, number, all, is_taken: false };
+    let notices = vec![notice(5, 0, false), notice(20, 1, false), notice(21, 2, false), notice(50, 3, true)];
+    let waits = vec![
+        wait(10, 30, 1, 0),
+        wait(11, 30, 2, 0),
+        wait(40, 60, 1, 1),
+        wait(41, 60, 2, 1),
+        wait(70, 80, 1, 2),
+    ];
+    let causes = causes(HashMap::from([(9, notices)]), waits);
+    let of = |thread, number| causes.get(&(thread, number)).copied();
+    assert_eq!((of(1, 0), of(2, 0)), (Some((0, 1)), Some((0, 2))));
+    assert_eq!((of(1, 1), of(2, 1)), (Some((0, 3)), Some((0, 3))), "all are woken");
+    assert_eq!((of(1, 2), of(1, 3)), (None, None));
+    assert_eq!(causes.len(), 4, "of five");
 }

@@ -1,16 +1,13 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`causes`], [`telling`], [`recorder`]) becomes what the simulator replays. It is
-//! run on the machines that were asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides,
-//! and the [`answer`] says so first. [`usl`] is the law that a prediction has to beat; [`html`] the page.
+//! A recording ([`load`], [`telling`]) becomes what the simulator replays. It is run on the machines that were
+//! asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the [`answer`] says so
+//! first. [`usl`] is the law that a prediction has to beat.
 mod answer;
 mod args;
-mod causes;
-mod html;
 mod load;
 mod place;
 mod predict;
-mod recorder;
 mod report;
 mod telling;
 mod usl;
@@ -18,31 +15,26 @@ mod usl;
 use crate::run as program;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
-use lab_kit::export::{Files, Formats};
+use lab_kit::export::Formats;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, print};
 use load::Recording;
-use place::Place;
-use predict::{Case, TODAY};
+use predict::{Case, Cell, TODAY};
 use report::{Report, WhatIf};
+use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
-use stanchion_sim::workload::Workload;
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
 const FORMATS: Formats<Report> =
-    Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(html::page) };
+    Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(answer::page) };
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     interrupt::install();
-    match advise(args) {
-        Ok(code) => code,
-        Err(line) => {
-            eprintln!("stanchion: {line}");
-            ExitCode::from(REFUSED)
-        }
-    }
+    advise(args).unwrap_or_else(|line| {
+        eprintln!("stanchion: {line}");
+        ExitCode::from(REFUSED)
+    })
 }
 
 fn advise(args: &Args) -> Result<ExitCode, String> {
@@ -50,14 +42,7 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
     let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
     // Machines are refused before a program is started; how many workers there were is known only after.
     place::resolve(args, 1)?;
-    let files = Files {
-        json: args.json.clone(),
-        csv: args.csv.clone(),
-        html: args.html.clone(),
-        out: None,
-        force: args.force,
-    };
-    let mut exports = files.open(&FORMATS)?;
+    let mut exports = args.files.open(&FORMATS)?;
     let loaded = read(args).and_then(|(recorded, recording)| {
         let places = place::resolve(args, recording.at_once)?;
         Ok((recorded, recording, places))
@@ -65,16 +50,20 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
     let (recorded, recording, places) = loaded.inspect_err(|_| exports.abandon())?;
     let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
     let workload = Arc::new(recorded.workload(name));
-    let cases = cases(&places, &locks, &workload);
-    let mut report = Report::new(recording, args.measured, args.seed);
-    let cells = predict::all(&report.recording, &cases, &seeds, args.quiet);
-    report.complete = cells.iter().all(Option::is_some);
-    report.cells = cells.into_iter().flatten().collect();
-    report.decide();
+    let case = |(machine, workers): &(Arc<Machine>, usize), lock: &String| Case {
+        machine: Arc::clone(machine),
+        workload: Arc::clone(&workload),
+        lock: lock.clone(),
+        workers: *workers,
+    };
+    let cases = places.iter().flat_map(|place| locks.iter().map(move |lock| case(place, lock)));
+    let cases: Vec<Case> = cases.collect();
+    let cells = predict::all(&recording, &cases, &seeds, args.quiet);
+    let mut report = Report::new(recording, cells, args.measured, args.seed);
     if report.complete {
         report.what_if = what_if(&report, &cases, &seeds, args.quiet);
     }
-    if report.complete && args.html.is_some() {
+    if report.complete && (args.files.html.is_some() || args.files.out.is_some()) {
         report.timelines = timelines(&report, &cases, args.seed);
     }
     let failed = report.cells.iter().any(|cell| cell.failed.is_some());
@@ -82,7 +71,7 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
     let code = match report.complete {
         false => INTERRUPTED,
         true if failed || written.is_err() => FAILED,
-        true => lab_kit::output::PASSED,
+        true => PASSED,
     };
     let code = print(&answer::text(&report), ExitCode::from(code));
     if let Err(error) = written {
@@ -94,55 +83,35 @@ fn advise(args: &Args) -> Result<ExitCode, String> {
 /// The recording: the one that was named, or of the program, which is run first.
 fn read(args: &Args) -> Result<(Recorded, Recording), String> {
     if let Some(path) = &args.trace {
-        return load::load(path).map_err(|why| format!("{}: {why}", path.display()));
+        return load::load(path, &program::Places::default())
+            .map_err(|why| format!("{}: {why}", path.display()));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
-    let path: PathBuf = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
+    let path = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
     let how = program::Args {
         record: Some(path.clone()),
         stats: true,
         launch: args.launch.clone(),
-        force: args.force,
+        force: args.files.force,
         quiet: true,
         program: args.program.clone(),
         ..program::Args::default()
     };
     let places = program::record(&how)?;
-    let (recorded, mut recording) = load::load(&path).map_err(|why| format!("the recording {why}"))?;
-    for lock in &mut recording.locks {
-        lock.places = places.get(&(recording.pid, lock.address.clone())).cloned().unwrap_or_default();
-    }
-    Ok((recorded, recording))
+    load::load(&path, &places).map_err(|why| format!("the recording {why}"))
 }
 
 /// libc's, and those that were asked for.
 fn locks(args: &Args) -> Result<Vec<String>, String> {
     let mut locks = vec![TODAY.to_owned()];
-    for name in &args.lock {
-        let names = if name == "all" { program::lock_names() } else { vec![name.as_str()] };
-        for name in names {
-            program::check_lock(name).map_err(|why| format!("--lock: {why}"))?;
-            if !locks.iter().any(|lock| lock == name) {
-                locks.push(name.to_owned());
-            }
+    let named = args.lock.iter().map(String::as_str);
+    for name in named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] }) {
+        program::check_lock(name).map_err(|why| format!("--lock: {why}"))?;
+        if !locks.iter().any(|lock| lock == name) {
+            locks.push(name.to_owned());
         }
     }
     Ok(locks)
-}
-
-fn cases(places: &[Place], locks: &[String], workload: &Arc<Workload>) -> Vec<Case> {
-    let mut cases = Vec::new();
-    for place in places {
-        for &workers in &place.workers {
-            cases.extend(locks.iter().map(|lock| Case {
-                machine: Arc::clone(&place.machine),
-                workload: Arc::clone(workload),
-                lock: lock.clone(),
-                workers,
-            }));
-        }
-    }
-    cases
 }
 
 /// Pictures of the case that decided: what is today, and what is advised.
@@ -150,7 +119,7 @@ fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
     let Some(advice) = &report.advice else { return Vec::new() };
     let picture = |&at: &usize| {
         let case = &cases[at];
-        let outcome = predict::watch(&report.recording, case, seed)?;
+        let outcome = predict::simulate(&report.recording, case, seed, true).ok()?;
         let caption = Caption {
             context: "thread",
             lock: &case.lock,
@@ -166,8 +135,8 @@ fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
 }
 
 /// How a case becomes different.
-type Change = fn(&mut Case);
-const CHANGES: [(&str, Change); 3] = [
+type Change = (&'static str, fn(&mut Case));
+const CHANGES: [Change; 3] = [
     ("twice the threads", |case| case.workers *= 2),
     ("holds twice as long", |case| case.workload = Arc::new(case.workload.holding(200))),
     ("twice the CPUs", |case| Arc::make_mut(&mut case.machine).topology.cores *= 2),
@@ -185,8 +154,9 @@ fn what_if(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<W
     });
     let cells = predict::all(&report.recording, &changed.collect::<Vec<_>>(), seeds, quiet);
     let mut sound = cells.into_iter().map(|cell| cell.filter(|cell| cell.failed.is_none()));
-    let pairs = CHANGES.iter().map(|(what, _)| (*what, sound.next().flatten(), sound.next().flatten()));
-    let both =
-        pairs.filter_map(|(what, today, advised)| Some(WhatIf { what, today: today?, advised: advised? }));
-    both.collect()
+    let pairs = CHANGES.map(|(what, _)| (what, sound.next().flatten(), sound.next().flatten()));
+    let both = |(what, today, advised): (_, Option<Cell>, Option<Cell>)| {
+        Some(WhatIf { what, today: today?, advised: advised? })
+    };
+    pairs.into_iter().filter_map(both).collect()
 }

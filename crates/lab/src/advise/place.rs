@@ -6,14 +6,8 @@ use stanchion_sim::machine::{self, Machine, SchedulerKind, file};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// A machine, and how many workers are tried there.
-pub(super) struct Place {
-    pub machine: Arc<Machine>,
-    pub workers: Vec<usize>,
-}
-
-/// All that were asked for; this machine if none was.
-pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<Place>, String> {
+/// All that were asked for, this machine if none was, with each number of workers that is tried there.
+pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<(Arc<Machine>, usize)>, String> {
     let listed = args.machine.iter().flat_map(|list| list.split(','));
     let mut names: Vec<(String, &str)> = listed.map(|name| (name.trim().to_owned(), "--machine")).collect();
     for path in &args.machine_file {
@@ -24,14 +18,14 @@ pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<Place>, String
         let path = here(args)?;
         names.push((path.to_string_lossy().into_owned(), "--here"));
     }
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<(Arc<Machine>, usize)> = Vec::new();
     for (name, flag) in names {
         let machine = load(args, &name).map_err(|error| format!("{flag} {name}: {error}"))?;
-        if places.iter().any(|place| place.machine.name == machine.name) {
+        if places.iter().any(|(other, _)| other.name == machine.name) {
             return Err(format!("{flag}: two machines are called {}", machine.name));
         }
-        let workers = workers(args, &machine, recorded)?;
-        places.push(Place { machine: Arc::new(machine), workers });
+        let (workers, machine) = (workers(args, &machine, recorded)?, Arc::new(machine));
+        places.extend(workers.into_iter().map(|workers| (Arc::clone(&machine), workers)));
     }
     Ok(places)
 }
@@ -43,9 +37,6 @@ fn load(args: &Args, name: &str) -> Result<Machine, String> {
         sets.extend(of_cpus(&plain, cpus)?);
     }
     if let Some(limit) = args.cpu_limit {
-        if !(0.01..=1024.0).contains(&limit) {
-            return Err(format!("--cpu-limit {limit}: must be from 0.01 to 1024 CPUs"));
-        }
         if !matches!(plain.host.scheduler, SchedulerKind::FairShare(_)) {
             return Err("--cpu-limit needs a machine with the fair-share scheduler".to_owned());
         }
@@ -57,9 +48,6 @@ fn load(args: &Args, name: &str) -> Result<Machine, String> {
 
 /// What makes a machine one of so many CPUs: as many sockets as it has, with other numbers of cores; or one.
 fn of_cpus(machine: &Machine, cpus: usize) -> Result<Vec<String>, String> {
-    if cpus == 0 || cpus > threads::MOST {
-        return Err(format!("--cpus {cpus}: must be from 1 to {}", threads::MOST));
-    }
     let topology = &machine.topology;
     let units = topology.cpu_count() / usize::from(topology.cores).max(1);
     let set = |field: &str, value: usize| format!("topology.{field}={value}");
@@ -74,20 +62,17 @@ fn of_cpus(machine: &Machine, cpus: usize) -> Result<Vec<String>, String> {
 
 fn workers(args: &Args, machine: &Machine, recorded: usize) -> Result<Vec<usize>, String> {
     let cpus = machine.topology.cpu_count();
-    let mut counts = Vec::new();
-    if let Some(list) = &args.threads {
-        counts.extend(threads::parse(list, cpus).map_err(|error| format!("--threads: {error}"))?);
-    }
-    let overcommit = args.overcommit.as_deref().or((args.threads.is_none()).then_some("1"));
-    for word in overcommit.into_iter().flat_map(|list| list.split(',')) {
+    let mut counts = match &args.threads {
+        Some(list) => threads::parse(list, cpus).map_err(|error| format!("--threads: {error}"))?,
+        None if args.overcommit.is_none() => vec![recorded, cpus],
+        None => Vec::new(),
+    };
+    for word in args.overcommit.iter().flat_map(|list| list.split(',')) {
         let word = word.trim().trim_end_matches('x');
         let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
             format!("--overcommit: '{word}' is no multiple of the CPUs: write for example 1,1.5,2")
         })?;
         counts.extend(multiple);
-    }
-    if args.threads.is_none() && args.overcommit.is_none() {
-        counts.push(recorded);
     }
     counts.sort_unstable();
     counts.dedup();
@@ -137,7 +122,9 @@ mod tests {
         let mut args = Args { machine: Some("haswell-ex-4x8".into()), ..Args::default() };
         change(&mut args);
         let places = resolve(&args, 2)?;
-        Ok(places.iter().map(|place| (place.machine.topology.cpu_count(), place.workers.clone())).collect())
+        let of_one = places.chunk_by(|a, b| a.0.name == b.0.name);
+        let workers = |of: &[(Arc<Machine>, usize)]| of.iter().map(|(_, workers)| *workers).collect();
+        Ok(of_one.map(|of| (of[0].0.topology.cpu_count(), workers(of))).collect())
     }
 
     #[test]
@@ -157,19 +144,17 @@ mod tests {
     fn a_limit_is_a_quota() {
         let args = Args { machine: Some("small-vm".into()), cpu_limit: Some(0.5), ..Args::default() };
         let places = resolve(&args, 2).expect("valid");
-        let SchedulerKind::FairShare(fair) = &places[0].machine.host.scheduler else { panic!("fair") };
+        let SchedulerKind::FairShare(fair) = &places[0].0.host.scheduler else { panic!("fair") };
         assert_eq!(fair.quota.as_ref().map(|quota| quota.budget), Some(50 * stanchion_sim::MS));
     }
 
     #[test]
     fn what_cannot_be_is_refused_in_one_line() {
         type Mistake = fn(&mut Args);
-        let mistakes: [(Mistake, &str); 7] = [
+        let mistakes: [(Mistake, &str); 5] = [
             (|args| args.machine = Some("haswell".into()), "--machine haswell: no machine"),
             (|args| args.machine = Some("small-vm,small-vm".into()), "two machines are called small-vm"),
-            (|args| args.cpus = Some(0), "--cpus 0"),
             (|args| args.cpus = Some(33), "no multiple of the 4 groups"),
-            (|args| args.cpu_limit = Some(0.0), "--cpu-limit 0"),
             (|args| args.overcommit = Some("much".into()), "--overcommit: 'much'"),
             (
                 |args| {

@@ -49,8 +49,7 @@ pub(crate) struct Cell {
     pub failed: Option<String>,
 }
 
-/// A run, if the user waited for it.
-type Run = Option<Result<Outcome, Failure>>;
+pub(super) type Run = Result<Outcome, Failure>;
 
 /// The simulator's name of a lock that stands in a program: its mutex, and the reader-writer lock that comes
 /// with it. That is of the kind that programs get from libc if they do not ask for another: its readers pass
@@ -59,48 +58,39 @@ fn simulated(lock: &str) -> String {
     if lock == TODAY { "libc-mutex+libc-rwlock".to_owned() } else { format!("{lock}+qrw-readers-first") }
 }
 
-/// How long a run is, for a program that acquires so often in a second with one thread.
-fn length(recording: &Recording, case: &Case) -> Time {
-    let cpus = case.machine.topology.cpu_count();
-    let each = recording.rate / 1e3 / recording.at_once.max(1) as f64;
-    let turns = case.workers.div_ceil(cpus) as f64;
-    let wanted = ENOUGH / (each * case.workers.min(cpus) as f64).max(1e-6);
-    (wanted.clamp((SHORTEST * turns).min(LONGEST), LONGEST) * MS as f64) as Time
-}
-
 /// How much of a run is drawn, for each thread of a CPU: about a turn of each.
 const DRAWN: Time = 2 * MS;
 
-/// What happens in a part of the first run of a case, for a picture: the whole run, as [`all`] has it, up to
-/// the end of that part.
-pub(super) fn watch(recording: &Recording, case: &Case, seed: u64) -> Option<Outcome> {
-    let (lock, warm_up) = (simulated(&case.lock), length(recording, case) / 10);
-    let turns = case.workers.div_ceil(case.machine.topology.cpu_count()) as Time;
-    let time = turns * DRAWN;
-    let record = Some((warm_up, warm_up + time));
-    let spec = Spec { warm_up, record, ..spec(recording, case, &lock, seed, time) };
-    run(&spec, &interrupt::requested).ok()
-}
-
-/// One run: the workers, and the threads that were recorded besides.
-fn spec<'a>(recording: &Recording, case: &'a Case, lock: &'a str, seed: u64, time: Time) -> Spec<'a> {
-    Spec {
+/// One run: the workers, and the threads that were recorded besides. It is as long as it takes to see enough
+/// of a program that acquires so often in a second with one thread; if it is drawn, it has all up to the end
+/// of the part that the picture shows.
+pub(super) fn simulate(recording: &Recording, case: &Case, seed: u64, is_drawn: bool) -> Run {
+    let cpus = case.machine.topology.cpu_count();
+    let each = recording.rate / 1e3 / recording.at_once.max(1) as f64;
+    let turns = case.workers.div_ceil(cpus);
+    let wanted = ENOUGH / (each * case.workers.min(cpus) as f64).max(1e-6);
+    let length = (wanted.clamp((SHORTEST * turns as f64).min(LONGEST), LONGEST) * MS as f64) as Time;
+    let warm_up = length / 10;
+    let time = if is_drawn { turns as Time * DRAWN } else { length };
+    let spec = Spec {
         machine: &case.machine,
         workload: &case.workload,
-        lock,
+        lock: &simulated(&case.lock),
         tunings: &[],
-        contexts: recording.others() + case.workers,
+        contexts: recording.threads - recording.workers + case.workers,
         seed,
         time,
-        warm_up: time / 10,
-        record: None,
+        warm_up,
+        record: is_drawn.then_some((warm_up, warm_up + time)),
         most_events: MOST_EVENTS,
-    }
+    };
+    run(&spec, &interrupt::requested)
 }
 
 /// Simulates all cases. None for cases that the user did not wait for.
 pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<Option<Cell>> {
-    let results: Mutex<Vec<Vec<Run>>> = Mutex::new(cases.iter().map(|_| vec![None; seeds.len()]).collect());
+    let none: Vec<Vec<Option<Run>>> = vec![vec![None; seeds.len()]; cases.len()];
+    let results = Mutex::new(none);
     let progress = Progress::new((cases.len() * seeds.len()) as u64, quiet);
     progress.now("simulating");
     let next = AtomicUsize::new(0);
@@ -108,8 +98,7 @@ pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: b
         while !interrupt::requested() {
             let index = next.fetch_add(1, Ordering::Relaxed);
             let (Some(case), seed) = (cases.get(index / seeds.len()), index % seeds.len()) else { return };
-            let (lock, time) = (simulated(&case.lock), length(recording, case));
-            let outcome = run(&spec(recording, case, &lock, seeds[seed], time), &interrupt::requested);
+            let outcome = simulate(recording, case, seeds[seed], false);
             if let Ok(mut results) = results.lock() {
                 results[index / seeds.len()][seed] = Some(outcome);
             }
@@ -120,11 +109,12 @@ pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: b
     std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
     progress.finish();
     let results = results.into_inner().unwrap_or_default();
-    cases.iter().zip(results).map(|(case, runs)| cell(case, recording.others(), runs)).collect()
+    let others = recording.threads - recording.workers;
+    cases.iter().zip(results).map(|(case, runs)| cell(case, others, runs)).collect()
 }
 
-fn cell(case: &Case, others: usize, runs: Vec<Run>) -> Option<Cell> {
-    let runs: Vec<Result<Outcome, Failure>> = runs.into_iter().collect::<Option<_>>()?;
+fn cell(case: &Case, others: usize, runs: Vec<Option<Run>>) -> Option<Cell> {
+    let runs: Vec<Run> = runs.into_iter().collect::<Option<_>>()?;
     let mut cell = Cell {
         machine: case.machine.name.clone(),
         cpus: case.machine.topology.cpu_count(),
@@ -144,8 +134,7 @@ fn cell(case: &Case, others: usize, runs: Vec<Run>) -> Option<Cell> {
         done as f64 * 1e12 / outcome.time.max(1) as f64
     };
     cell.rate = Estimate::of(outcomes.iter().map(rate).collect());
-    let mut locks: Vec<Tally> = Vec::new();
-    let (mut all, mut time) = (Tally::default(), 0.0);
+    let (mut locks, mut all, mut time) = (Vec::<Tally>::new(), Tally::default(), 0.0);
     for outcome in &outcomes {
         time += (outcome.time / NS) as f64 * outcome.ops.len() as f64;
         locks.resize_with(locks.len().max(outcome.tallies.len()), Tally::default);
@@ -156,9 +145,9 @@ fn cell(case: &Case, others: usize, runs: Vec<Run>) -> Option<Cell> {
     }
     (cell.p99_ns, cell.p999_ns) = (all.quantile(0.99), all.quantile(0.999));
     cell.waiting = all.waited as f64 / time.max(1.0);
-    let mut order: Vec<usize> = (0..locks.len()).filter(|&lock| locks[lock].waited > 0).collect();
-    order.sort_by_key(|&lock| core::cmp::Reverse(locks[lock].waited));
-    cell.hot =
-        order.into_iter().take(3).map(|lock| (lock, locks[lock].waited as f64 / all.waited as f64)).collect();
+    let shares = locks.iter().map(|lock| lock.waited as f64 / all.waited as f64).enumerate();
+    cell.hot = shares.filter(|(_, share)| *share > 0.0).collect();
+    cell.hot.sort_by(|a, b| b.1.total_cmp(&a.1));
+    cell.hot.truncate(3);
     Some(cell)
 }

@@ -6,6 +6,7 @@ use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::stats::Ratio;
+use std::collections::HashSet;
 
 /// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
@@ -32,7 +33,6 @@ pub(crate) struct Report {
     pub timelines: Vec<String>,
 }
 
-/// What would happen if something were different.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct WhatIf {
     pub what: &'static str,
@@ -60,22 +60,25 @@ pub(crate) struct Advice {
     /// The case in which it gains most: its place among the cells, and today's.
     pub at: usize,
     pub today: usize,
-    pub gain: Option<Ratio>,
+    pub gain: Ratio,
 }
 
 impl Report {
-    pub(super) fn new(recording: Recording, law: Option<Law>, seed: u64) -> Self {
-        Self {
+    /// Of the cells that the user waited for, if not all.
+    pub(super) fn new(recording: Recording, cells: Vec<Option<Cell>>, law: Option<Law>, seed: u64) -> Self {
+        let mut report = Self {
             schema: SCHEMA,
-            complete: false,
+            complete: cells.iter().all(Option::is_some),
             provenance: Provenance::collect(seed),
             recording,
-            cells: Vec::new(),
+            cells: cells.into_iter().flatten().collect(),
             what_if: Vec::new(),
             law,
             advice: None,
             timelines: Vec::new(),
-        }
+        };
+        report.advice = report.decide();
+        report
     }
 
     /// Today's cell beside another one.
@@ -94,52 +97,42 @@ impl Report {
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
     /// The default lock stands for those that are no better than [`SAME`], which the simulator cannot tell
     /// from it.
-    pub(super) fn decide(&mut self) {
+    fn decide(&self) -> Option<Advice> {
         let mut means: Vec<(f64, &str)> = Vec::new();
         for lock in distinct(self.cells.iter().map(|cell| &cell.lock)) {
             let of = || self.cells.iter().filter(|cell| cell.lock == lock);
             if lock == TODAY || of().any(|cell| cell.failed.is_some()) {
                 continue;
             }
-            let gains: Vec<f64> =
-                of().filter_map(|cell| self.gain(cell)).map(|gain| gain.ratio.ln()).collect();
+            let gains: Vec<f64> = of().filter_map(|cell| Some(self.gain(cell)?.ratio.ln())).collect();
             if !gains.is_empty() {
                 means.push((gains.iter().sum::<f64>() / gains.len() as f64, lock));
             }
         }
-        let Some(lock) = chosen(&means).map(str::to_owned) else { return };
+        let lock = chosen(&means)?.to_owned();
         let of_lock = self.cells.iter().enumerate().filter(|(_, cell)| cell.lock == lock);
         let gains = of_lock.filter_map(|(at, cell)| Some((at, self.today(cell)?, self.gain(cell)?)));
-        let most = gains.max_by(|a, b| sure(&a.2).total_cmp(&sure(&b.2)));
-        let today = self.cells.iter().filter(|cell| cell.lock == TODAY);
-        let waiting = today.map(|cell| cell.waiting).fold(0.0, f64::max);
-        self.advice = most.map(|(at, today, gain)| {
-            let outlook = judged(waiting, &gain);
-            let takes = outlook == Outlook::Helps || outlook == Outlook::Open && gain.ratio > 1.0 + WORTH;
-            let take = if takes { lock.clone() } else { TODAY.to_owned() };
-            Advice { lock, waiting, outlook, take, at, today, gain: Some(gain) }
-        });
+        let (at, today, gain) = gains.max_by(|a, b| sure(&a.2).total_cmp(&sure(&b.2)))?;
+        let waiting = self.cells.iter().filter(|cell| cell.lock == TODAY).map(|cell| cell.waiting);
+        let waiting = waiting.fold(0.0, f64::max);
+        let outlook = judged(waiting, &gain);
+        let takes = outlook == Outlook::Helps || outlook == Outlook::Open && gain.ratio > 1.0 + WORTH;
+        let take = if takes { lock.clone() } else { TODAY.to_owned() };
+        Some(Advice { lock, waiting, outlook, take, at, today, gain })
     }
 
     /// The locks that decide: those that are waited for most today, where the advice gains most.
     pub(crate) fn deciding(&self) -> Vec<(&Lock, f64)> {
         let Some(advice) = &self.advice else { return Vec::new() };
-        let hot = self.cells[advice.today].hot.iter().take(2);
-        hot.filter(|(_, share)| *share > 0.1)
-            .filter_map(|&(lock, share)| Some((self.recording.locks.get(lock)?, share)))
-            .collect()
+        let hot = self.cells[advice.today].hot.iter().take(2).filter(|(_, share)| *share > 0.1);
+        hot.filter_map(|&(lock, share)| Some((self.recording.locks.get(lock)?, share))).collect()
     }
 }
 
 /// Each once, in the order in which they come.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
-    for name in names {
-        if !found.contains(&name.as_str()) {
-            found.push(name);
-        }
-    }
-    found
+    let mut seen = HashSet::new();
+    names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
 }
 
 /// The lock to advise, of logarithms of gains.

@@ -2,9 +2,13 @@
 //!
 //! A hold is told of at its end. What is told of before may belong into it: holds that ended within it, and
 //! marks.
+//!
+//! What recording adds to the times that it tells is taken off again, as far as the recording knows it
+//! (`run/record/cost.rs`). The simulator adds the instructions of the lock that it has.
 use super::load::{Program, identity};
-use super::recorder::Recorder;
 use crate::run::record::codec::{Event, Item, Kind, What};
+use crate::run::record::cost::Cost;
+use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
 use stanchion_sim::replay::{Script, Step, Writer};
 use std::collections::VecDeque;
@@ -17,7 +21,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
     }
     outer.sort_by_key(|event| event.came);
     let mut telling = Telling {
-        writer: Writer::new(program.ns(base.saturating_sub(program.begins)) as u64),
+        writer: Writer::new(program.meta.ns(base.saturating_sub(program.begins)) as u64),
         program,
         index,
         recorder: Recorder::new(program.meta),
@@ -33,18 +37,17 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
     Some(telling.writer.finish())
 }
 
-/// One thread's story, from its events to its script.
 struct Telling<'p> {
     program: &'p Program<'p>,
     index: usize,
     writer: Writer,
-    recorder: Recorder,
+    recorder: Recorder<'p>,
     /// When it last did something.
     last: u64,
     outer: VecDeque<Event>,
     /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
     marks: VecDeque<(u64, What)>,
-    waits: usize,
+    waits: u64,
 }
 
 impl Telling<'_> {
@@ -56,11 +59,12 @@ impl Telling<'_> {
                     self.outer_until(event.came);
                     self.acquire(&event);
                 }
-                let released = event.came + event.wait + event.hold;
+                let released = event.released();
                 self.marks_until(released);
                 self.outer_until(released);
-                self.step(released, Self::release(self.number(&event), event.key.kind()));
-                self.recorder.released(event.key.kind());
+                let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
+                self.step(released, self.number(&event).map(release));
+                self.recorder.begins(event.key.kind(), |cost| cost.think);
             }
             Item::Mark(at, what) => self.marks.push_back((at, what)),
         }
@@ -85,29 +89,21 @@ impl Telling<'_> {
     }
 
     fn acquire(&mut self, event: &Event) {
-        let step = match (self.number(event), event.key.kind()) {
-            (None, _) => Step::Private,
-            (Some(lock), Kind::Read) => Step::AcquireRead(lock),
-            (Some(lock), _) => Step::Acquire(lock),
-        };
-        self.step(event.came, Some(step));
-        self.recorder.acquired(event.key.kind());
+        let acquire = if event.key.kind() == Kind::Read { Step::AcquireRead } else { Step::Acquire };
+        self.step(event.came, Some(self.number(event).map_or(Step::Private, acquire)));
+        self.recorder.begins(event.key.kind(), |cost| cost.hold);
         // Waiting is simulated.
         self.last = self.last.max(event.came + event.wait);
-    }
-
-    fn release(number: Option<u32>, kind: Kind) -> Option<Step> {
-        Some(if kind == Kind::Read { Step::ReleaseRead(number?) } else { Step::Release(number?) })
     }
 
     /// The thread did something at `at`, and computed before it. Releases of locks that nobody else takes are
     /// no step.
     fn step(&mut self, at: u64, step: Option<Step>) {
-        let computes = self.program.ns(at.saturating_sub(self.last));
+        let computes = self.program.meta.ns(at.saturating_sub(self.last));
         self.writer.compute(self.recorder.without(computes));
         self.last = self.last.max(at);
         if let Some(step) = step {
-            self.writer.step(self.program.ns(self.last.saturating_sub(self.program.begins)), step);
+            self.writer.step(self.program.meta.ns(self.last.saturating_sub(self.program.begins)), step);
         }
     }
 
@@ -118,35 +114,101 @@ impl Telling<'_> {
                 let since = at.saturating_sub(self.last);
                 let ran = (ran as f64 * self.program.meta.ticks_per_ns) as u64;
                 let off = asked.saturating_sub(waited).saturating_sub(ran).min(since);
-                if off == 0 {
-                    return;
-                }
-                if slept {
-                    self.step(at - off, Some(Step::Sleep(self.program.ns(off) as u64)));
+                if slept && off > 0 {
+                    self.step(at - off, Some(Step::Sleep(self.program.meta.ns(off) as u64)));
                     self.last = at;
                 } else {
                     self.last += off;
                 }
             }
             What::Waited { span, was_notified, .. } => {
-                let cause = if was_notified {
-                    self.waits += 1;
-                    self.program.causes.of(self.index, self.waits - 1)
-                } else {
-                    None
-                };
+                let cause = self.program.causes.get(&(self.index, self.waits)).filter(|_| was_notified);
+                self.waits += u64::from(was_notified);
                 let step = match cause {
-                    Some((thread, number)) => Step::Wait { thread: thread as u32, notices: number + 1 },
-                    None => Step::Sleep(self.program.ns(span) as u64),
+                    Some(&(thread, number)) => Step::Wait { thread: thread as u32, notices: number + 1 },
+                    None => Step::Sleep(self.program.meta.ns(span) as u64),
                 };
                 self.step(at.saturating_sub(span), Some(step));
-                self.recorder.marked();
+                self.recorder.begins(Kind::Mutex, |cost| cost.hold);
                 self.last = at;
             }
             What::Notified { .. } => {
                 self.step(at, Some(Step::Notify));
-                self.recorder.marked();
+                self.recorder.begins(Kind::Mutex, |cost| cost.hold);
             }
         }
+    }
+}
+
+/// A reading of a clock that is quick, in nanoseconds.
+const CLOCK: f64 = 7.0;
+
+struct Recorder<'m> {
+    meta: &'m Meta,
+    /// What is in the time that runs.
+    cost: f64,
+    /// What was in the times up to now beyond all of them. A clock that goes in steps makes one time too
+    /// short and another one too long, so it is taken off there.
+    owed: f64,
+}
+
+impl<'m> Recorder<'m> {
+    fn new(meta: &'m Meta) -> Self {
+        let mut new = Self { meta, cost: 0.0, owed: 0.0 };
+        new.begins(Kind::Mutex, |cost| cost.think);
+        new
+    }
+
+    /// What is left of a time that ends with a step.
+    fn without(&mut self, nanos: f64) -> f64 {
+        let left = nanos - self.cost - self.owed;
+        // It owes no more than one time contains: what is missing beyond that was never there.
+        self.owed = (-left).clamp(0.0, self.cost);
+        left.max(0.0)
+    }
+
+    /// What begins is a time that contains this part of an empty section: its hold behind an acquisition, and
+    /// what is between two behind a release. A mark is written as an acquisition of a mutex.
+    fn begins(&mut self, kind: Kind, part: fn(&Cost) -> f64) {
+        let cost = self.meta.cost.as_ref().and_then(|costs| costs.get(&kind));
+        self.cost = cost.map_or(CLOCK, |cost| part(cost) / self.meta.ticks_per_ns);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use lab_kit::provenance::Provenance;
+
+    fn meta(cost: Option<Cost>, ticks_per_ns: f64) -> Meta {
+        let cost = cost.map(|cost| Kind::ALL.into_iter().map(|kind| (kind, cost)).collect());
+        let (program, provenance) = (Vec::new(), Provenance::collect(0));
+        Meta { ticks_per_ns, limit: 1, program, provenance, cost }
+    }
+
+    #[test]
+    fn empty_sections_are_empty_also_by_a_clock_that_goes_in_steps() {
+        let meta = meta(Some(Cost { hold: 44.0, think: 66.0 }), 2.0);
+        let mut taking = Recorder::new(&meta);
+        let mut all = 0.0;
+        for round in 0..1000 {
+            taking.begins(Kind::Mutex, |cost| cost.hold);
+            all += taking.without(if round % 5 == 0 { 30.0 } else { 20.0 }); // 22 on the average
+            taking.begins(Kind::Mutex, |cost| cost.think);
+            all += taking.without(if round % 10 < 3 { 40.0 } else { 30.0 }); // 33
+        }
+        assert!(all < 1000.0, "less than half a nanosecond a section: {all}");
+    }
+
+    #[test]
+    fn what_was_never_there_is_not_owed_for_ever() {
+        let known = meta(Some(Cost { hold: 20.0, think: 30.0 }), 1.0);
+        let mut taking = Recorder::new(&known);
+        taking.begins(Kind::Read, |cost| cost.hold);
+        for _ in 0..1000 {
+            assert!(taking.without(5.0) < 1e-9);
+        }
+        assert!(taking.without(1000.0) >= 960.0);
+        assert!((Recorder::new(&meta(None, 1.0)).without(100.0) - 93.0).abs() < 1e-9, "an old recording");
     }
 }

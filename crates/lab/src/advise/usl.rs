@@ -32,26 +32,25 @@ impl Law {
             return None;
         }
         // n / X = a + b (n − 1) + c n (n − 1): linear in its coefficients.
-        let terms = |n: f64| [1.0, n - 1.0, n * (n - 1.0)];
-        for kept in [&[0_usize, 1, 2][..], &[0, 1], &[0, 2], &[0]] {
-            let size = kept.len();
-            let mut rows = vec![vec![0.0; size + 1]; size];
-            for &(n, x) in points {
-                let all = terms(n);
-                for (row, &i) in rows.iter_mut().zip(kept) {
-                    for (cell, &j) in row.iter_mut().zip(kept) {
-                        *cell += all[i] * all[j] / (n / x).powi(2);
-                    }
-                    row[size] += all[i] / (n / x);
-                }
-            }
-            let Some(solution) = solve(rows) else { continue };
-            if solution.iter().all(|&value| value >= 0.0) && solution[0] > 0.0 {
-                let of = |term: usize| kept.iter().position(|&k| k == term).map_or(0.0, |at| solution[at]);
-                return Some(Self { lambda: 1.0 / of(0), sigma: of(1) / of(0), kappa: of(2) / of(0) });
+        let mut rows = [[0.0; 4]; 3];
+        for &(n, x) in points {
+            let columns = [1.0, n - 1.0, n * (n - 1.0), n / x];
+            for (row, term) in rows.iter_mut().zip(columns) {
+                row.iter_mut().zip(columns).for_each(|(cell, other)| *cell += term * other / (n / x).powi(2));
             }
         }
-        None
+        [&[][..], &[2], &[1], &[1, 2]].into_iter().find_map(|left_out| {
+            let mut rows = rows;
+            for &term in left_out {
+                for row in &mut rows {
+                    row[term] = 0.0;
+                }
+                rows[term] = [0.0; 4];
+                rows[term][term] = 1.0;
+            }
+            let [a, b, c] = solve(rows)?;
+            (a > 0.0 && b >= 0.0 && c >= 0.0).then(|| Self { lambda: 1.0 / a, sigma: b / a, kappa: c / a })
+        })
     }
 
     pub(super) fn at(&self, n: f64) -> f64 {
@@ -60,23 +59,20 @@ impl Law {
 }
 
 /// Gauss's elimination, with the right-hand side in the last column.
-fn solve(mut rows: Vec<Vec<f64>>) -> Option<Vec<f64>> {
-    let size = rows.len();
-    for column in 0..size {
-        let best = (column..size).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
+fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
+    for column in 0..3 {
+        let best = (column..3).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
         rows.swap(column, best);
-        let pivot = rows[column].clone();
+        let pivot = rows[column];
         if pivot[column].abs() < 1e-12 {
             return None;
         }
-        for (index, row) in rows.iter_mut().enumerate() {
-            if index != column {
-                let factor = row[column] / pivot[column];
-                row.iter_mut().zip(&pivot).for_each(|(cell, above)| *cell -= factor * above);
-            }
+        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != column) {
+            let factor = row[column] / pivot[column];
+            row.iter_mut().zip(pivot).for_each(|(cell, above)| *cell -= factor * above);
         }
     }
-    Some(rows.iter().enumerate().map(|(index, row)| row[size] / row[index]).collect())
+    Some([0, 1, 2].map(|index| rows[index][3] / rows[index][index]))
 }
 
 #[cfg(test)]

@@ -1,8 +1,20 @@
-//! What may be typed after `stanchion bench` and `stanchion bench rw`. No meaning is given to it here; see
-//! `config.rs`.
-use super::quantity::SORTS;
+//! What may be typed after `stanchion bench` and `stanchion bench rw`. What it means together, and with so
+//! many CPUs, is told in `config.rs`.
+use super::cgroup::PERIOD_MS;
+use super::mix::{self, Mix};
+use super::{machine, quantity::SORTS};
+use clap::ArgAction;
+use core::time::Duration;
+use lab_kit::export::Files;
 use lab_kit::names::LockNames;
-use std::path::PathBuf;
+use lab_kit::units::{parse_time, within};
+
+/// Lists in one word, which are no `Vec` to the derived parser: it takes one for words that are repeated.
+type Cpus = Vec<usize>;
+type Mixes = Vec<Mix>;
+
+/// Rounds beyond this are a typing error.
+const MOST_ROUNDS: usize = 1000;
 
 /// The loads of a run and how each is measured, for whichever command measures.
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -13,44 +25,36 @@ pub(crate) struct Measure {
     pub threads: Option<String>,
 
     /// Profiles: names, 'all', or times of your own such as cs=50ns,think=200ns [default: all]
-    #[arg(long, value_name = "LIST")]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub profile: Vec<String>,
 
     /// Length of a throughput round [default: 300ms; of 'bench rw' and 'ablate': 200ms]
-    #[arg(long, value_name = "TIME")]
-    pub time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time: Option<Duration>,
 
     /// Throughput rounds of each cell [default: 5]
-    #[arg(long, value_name = "N")]
-    pub rounds: Option<String>,
+    #[arg(long, value_name = "N", value_parser = within(1, MOST_ROUNDS))]
+    pub rounds: Option<usize>,
 
     /// Length of a latency round [default: as --time; of 'ablate': 10s]
-    #[arg(long, value_name = "TIME")]
-    pub latency_time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub latency_time: Option<Duration>,
 
     /// Latency rounds of each cell; 0 leaves latency out [default: 3; of 'bench rw': 2; of 'ablate': 1]
-    #[arg(long, value_name = "N")]
-    pub latency_rounds: Option<String>,
+    #[arg(long, value_name = "N", value_parser = within(0, MOST_ROUNDS))]
+    pub latency_rounds: Option<usize>,
 
     /// Seed of think times and of the order of rounds [default: random]
     #[arg(long, value_name = "N")]
-    pub seed: Option<String>,
+    pub seed: Option<u64>,
 
     /// CPUs to keep to, such as 0-3,8 [default: all this process may use]
-    #[arg(long, value_name = "LIST")]
-    pub cpus: Option<String>,
+    #[arg(long, value_name = "LIST", value_parser = machine::cpus)]
+    pub cpus: Option<Cpus>,
 
-    /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Write one row per cell as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
+    // Called after the command, in a directory.
+    #[command(flatten)]
+    pub files: Files,
 
     /// No progress on standard error
     #[arg(long, short)]
@@ -81,12 +85,12 @@ pub(crate) struct Args {
     pub measure: Measure,
 
     /// Also run all cells with the time of so many CPUs, such as 1,0.5: in a cgroup, where that is permitted
-    #[arg(long, value_name = "LIST")]
-    pub cpu_limit: Option<String>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, value_parser = limit)]
+    pub cpu_limit: Vec<f64>,
 
     /// How long threads may take to finish before a lock counts as stalled [default: 5s]
-    #[arg(long, value_name = "TIME")]
-    pub drain: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub drain: Option<Duration>,
 
     /// A first impression in under 40 s: short rounds, fewer threads and profiles
     #[arg(long)]
@@ -99,14 +103,6 @@ pub(crate) struct Args {
     /// List all locks and profiles, and stop
     #[arg(long)]
     pub list: bool,
-
-    /// Write a self-contained page with plots
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-
-    /// Write bench.json, bench.csv and bench.html into a directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
 }
 
 /// What may be typed after `stanchion bench rw`.
@@ -118,8 +114,8 @@ pub(crate) struct RwArgs {
 
     /// Shares of reads in per cent: each thread draws for every operation whether it reads [default:
     /// 100,99.9,99,90,50]
-    #[arg(long, value_name = "LIST")]
-    pub reads: Option<String>,
+    #[arg(long, value_name = "LIST", value_parser = mix::shares)]
+    pub reads: Option<Mixes>,
 
     /// Instead: threads that only read, counted as --threads; needs --writers
     #[arg(long, value_name = "LIST", requires = "writers", conflicts_with_all = ["reads", "threads"])]
@@ -128,4 +124,10 @@ pub(crate) struct RwArgs {
     /// Threads that only write beside them; 0 is none; needs --readers
     #[arg(long, value_name = "LIST", requires = "readers", conflicts_with_all = ["reads", "threads"])]
     pub writers: Option<String>,
+}
+
+/// CPUs whose time a cgroup may get: the kernel takes no shorter quota than a millisecond in each period, and
+/// Linux runs on no more.
+fn limit(text: &str) -> Result<f64, String> {
+    within(1.0 / PERIOD_MS as f64, 8192.0)(text.trim())
 }

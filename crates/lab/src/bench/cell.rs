@@ -1,12 +1,12 @@
 //! What crosses the pipe between the benchmark and a worker: one cell to run, and what came of it.
-use super::mix::Mix;
+use super::mix::{Mix, named};
+use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
 
 /// The work of each thread around one acquisition.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Profile {
     pub name: String,
-    /// Length of the critical section, in nanoseconds.
     pub critical_ns: u64,
     /// Mean time between release and the next acquisition, in nanoseconds.
     pub think_ns: u64,
@@ -47,14 +47,12 @@ pub(crate) struct Calibration {
     pub clock_step_ns: f64,
 }
 
-/// One cell, to be run once.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellSpec {
     pub lock: String,
     pub threads: usize,
     pub profile: Profile,
     /// Who reads and who writes; none if the lock is a mutex.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mix: Option<Mix>,
     pub pass: Pass,
     pub round: usize,
@@ -65,7 +63,13 @@ pub(crate) struct CellSpec {
     pub calibration: Calibration,
 }
 
-/// What became of a cell.
+impl CellSpec {
+    /// What its threads do, and how many they are.
+    pub(crate) fn load(&self) -> String {
+        format!("{}, {}", named(&self.profile.name, self.mix), plural(self.threads, "thread"))
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub(crate) enum State {
@@ -84,7 +88,11 @@ pub(crate) enum State {
     Failed { reason: String },
 }
 
-/// The waits of a latency pass.
+/// Index of a side in pairs of what both have. Of a mutex all is writes.
+pub(crate) const READ: usize = 0;
+pub(crate) const WRITE: usize = 1;
+
+/// The waits of a latency pass; of other passes nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Waits {
     /// `(nanoseconds, how many)`, the filled buckets of a histogram.
@@ -95,58 +103,35 @@ pub(crate) struct Waits {
     pub unfinished_ns: u64,
 }
 
-/// What readers, or writers, or both did in a cell.
+/// What readers, or writers, did in a cell.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accesses {
     /// Acquisitions of each thread within the window.
     pub counts: Vec<u64>,
-    /// None but in a latency pass.
-    pub waits: Option<Waits>,
+    pub waits: Waits,
 }
 
 /// What one run of a cell measured.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellOutcome {
     pub state: State,
-    /// Length of the measured window.
     pub elapsed_ns: u64,
-    /// CPU time of all threads within the window.
     pub cpu_ns: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
-    pub reads: Accesses,
-    /// All there is, if the lock is a mutex.
-    pub writes: Accesses,
+    /// By [`READ`] and [`WRITE`].
+    pub sides: [Accesses; 2],
     /// Lock events by name, for the window and what surrounds it.
     pub events: Vec<(String, u64)>,
 }
 
 impl CellOutcome {
-    /// Reads and writes as accesses of one kind.
-    pub(crate) fn both(&self) -> Accesses {
-        let reads = self.reads.counts.iter().chain(core::iter::repeat(&0));
-        let waits = [&self.reads, &self.writes].into_iter().filter_map(|side| side.waits.clone());
-        Accesses {
-            counts: self.writes.counts.iter().zip(reads).map(|(writes, reads)| writes + reads).collect(),
-            waits: waits.reduce(|mut all, other| {
-                all.buckets.extend(other.buckets);
-                all.worst_ns = all.worst_ns.max(other.worst_ns);
-                all.unfinished_ns = all.unfinished_ns.max(other.unfinished_ns);
-                all
-            }),
-        }
-    }
-
     pub(crate) fn total(&self) -> u64 {
-        self.reads.counts.iter().chain(&self.writes.counts).sum()
+        self.sides.iter().flat_map(|side| &side.counts).sum()
     }
 
     /// So many as a rate per second.
     pub(crate) fn per_second(&self, count: u64) -> f64 {
         count as f64 * 1e9 / self.elapsed_ns.max(1) as f64
-    }
-
-    pub(crate) fn rate(&self) -> f64 {
-        self.per_second(self.total())
     }
 }

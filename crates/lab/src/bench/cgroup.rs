@@ -1,5 +1,6 @@
 //! CPU limits of cells: a cgroup beside that of this process, which worker processes enter, and which goes
 //! away with the run.
+use super::executor::WORKER;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -8,10 +9,7 @@ use std::process::{Command, Stdio};
 pub(crate) const PERIOD_MS: u64 = 100;
 /// Our cgroups are called this and the number of the process.
 const NAME: &str = "stanchion-bench-";
-/// The hidden subcommand that only tries whether a process gets in.
-pub(crate) const TRIAL: &str = "bench-enter";
 
-/// Which files a cgroup has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Version {
     One,
@@ -72,15 +70,13 @@ impl Cgroup {
         self.dir.join("cgroup.procs")
     }
 
+    /// Whether a worker gets in, which has no cell to run.
     fn try_to_enter(&self) -> Result<(), String> {
-        let trial =
-            Command::new("/proc/self/exe").arg(TRIAL).arg(self.entrance()).stdin(Stdio::null()).output();
+        let mut worker = Command::new("/proc/self/exe");
+        let trial = worker.args([WORKER, ""]).arg(self.entrance()).stdin(Stdio::null()).output();
         let trial = trial.map_err(|error| format!("cannot start a worker process: {error}"))?;
-        if trial.status.success() {
-            Ok(())
-        } else {
-            Err(String::from_utf8_lossy(&trial.stderr).trim().to_owned())
-        }
+        let said = String::from_utf8_lossy(&trial.stderr);
+        if trial.status.success() { Ok(()) } else { Err(said.trim().to_owned()) }
     }
 }
 
@@ -91,7 +87,6 @@ impl Drop for Cgroup {
     }
 }
 
-/// Puts this process into a cgroup.
 pub(crate) fn enter(entrance: &Path) -> Result<(), String> {
     fs::write(entrance, std::process::id().to_string())
         .map_err(|error| format!("cannot enter {}: {error}", entrance.display()))

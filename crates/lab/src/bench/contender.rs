@@ -10,11 +10,9 @@ use stanchion::native::force_fenced_release;
 use stanchion::percpu::Class;
 use stanchion_family::catalogue::Facts;
 
-/// Whose lock it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
-    /// One of ours.
     Stanchion,
     /// What people use today.
     Peer,
@@ -25,7 +23,6 @@ pub(crate) enum Kind {
 /// What a lock needs beside itself, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Memory {
-    /// On the heap, for each lock.
     pub heap_per_lock: usize,
     /// For each thread that waits (or reads, where readers are counted by thread), however many locks there
     /// are.
@@ -38,7 +35,6 @@ impl Memory {
     pub(crate) const NONE: Self =
         Self { heap_per_lock: 0, per_thread: 0, per_class: 0, per_thread_and_class: 0 };
 
-    /// In words, nothing left out that is not zero.
     pub(crate) fn description(self) -> String {
         let parts = [
             (self.heap_per_lock, "on the heap"),
@@ -53,6 +49,9 @@ impl Memory {
 
 /// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
+    /// Whether it is a reader-writer lock.
+    const RW: bool = false;
+
     fn new() -> Self;
 
     /// Called once when the lock is at the address where it stays, before any thread uses it.
@@ -64,20 +63,16 @@ pub(crate) trait Contender: Send + Sync + 'static {
         self.write(critical)
     }
 
-    /// Runs `critical` while holding the lock alone.
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R;
 }
 
-/// A measuring loop compiled for one lock. It runs one cell in this process, which is a worker that ends
-/// afterwards.
+/// Runs one cell in this process, which is a worker that ends afterwards; compiled for one lock.
 type Run = fn(&CellSpec) -> CellOutcome;
 
 /// A lock as the registry lists it.
 pub(crate) struct Entry {
-    /// The name on the command line and in every table.
     pub name: &'static str,
     pub kind: Kind,
-    /// One line for `--list`.
     pub about: &'static str,
     /// Not part of `all`: a policy of a lock, to be compared with others of the same.
     pub variant: bool,
@@ -115,7 +110,8 @@ impl Entry {
         }
     }
 
-    const fn peer<C: Contender, const RW: bool>(name: &'static str, about: &'static str) -> Self {
+    /// A lock that people use today.
+    pub(crate) const fn peer<C: Contender>(name: &'static str, about: &'static str) -> Self {
         Self {
             name,
             kind: Kind::Peer,
@@ -124,23 +120,13 @@ impl Entry {
             bytes: size_of::<C>(),
             memory: Memory::NONE,
             prepare: || (),
-            run: worker::run::<C, RW>,
+            run: worker::run::<C>,
             run_counting: None,
         }
     }
 
-    /// A mutex that people use today.
-    pub(crate) const fn mutex<C: Contender>(name: &'static str, about: &'static str) -> Self {
-        Self::peer::<C, false>(name, about)
-    }
-
-    /// A reader-writer lock that people use today.
-    pub(crate) const fn rwlock<C: Contender>(name: &'static str, about: &'static str) -> Self {
-        Self::peer::<C, true>(name, about)
-    }
-
     /// A lock of ours, by its row of the catalogue: as users get it, and `Counting` lock events.
-    pub(crate) const fn ours<C: Contender, Counting: Contender, const RW: bool>(facts: &Facts) -> Self {
+    pub(crate) const fn ours<C: Contender, Counting: Contender>(facts: &Facts) -> Self {
         Self {
             kind: Kind::Stanchion,
             variant: facts.is_variant(),
@@ -152,8 +138,8 @@ impl Entry {
                 per_class: if facts.bytes_a_class > 0 { size_of::<Class>() } else { 0 },
                 per_thread_and_class: facts.bytes_a_class,
             },
-            run_counting: Some(worker::run::<Counting, RW>),
-            ..Self::peer::<C, RW>(facts.name, facts.about)
+            run_counting: Some(worker::run::<Counting>),
+            ..Self::peer::<C>(facts.name, facts.about)
         }
     }
 

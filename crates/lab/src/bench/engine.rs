@@ -1,24 +1,24 @@
-//! Runs the plan through an executor and keeps the report up to date. Knows no machine, no file, and not what
-//! is measured.
+//! Runs the plan and keeps the report up to date. Knows no machine, no file, and not what is measured.
 use super::cell::{CellOutcome, CellSpec, Pass, Profile, State};
-use super::executor::{CellError, Executor};
+use super::executor::CellError;
 use super::mix::named;
 use super::plan::{COSTS, Group, NO_LOCK, Topic};
-use super::report::{Cell, Overhead, Report, Uncontended};
+use super::report::{Cell, LockInfo, Overhead, Report, Uncontended};
 use super::warnings::Warning;
 use lab_kit::stats::{Summary, median};
 use std::collections::{BTreeMap, HashMap};
 
+/// Runs a cell. Tests put a mock here in place of a machine.
+type Execute<'a> = &'a mut dyn FnMut(&CellSpec) -> Result<CellOutcome, CellError>;
+
 /// Watches a run from outside.
 pub(crate) trait Observer {
-    /// A cell is about to run, or to be left out.
-    fn step(&mut self, spec: &CellSpec);
-    /// A group is finished and its results are in the report.
+    /// A cell is about to run, or to be left out. Says whether the run goes on.
+    fn step(&mut self, spec: &CellSpec) -> bool;
     fn group_done(&mut self, group: &Group, report: &mut Report);
-    fn stop_requested(&self) -> bool;
 }
 
-/// What has come of a group, by [`Topic::key`](super::plan::Topic::key).
+/// What has come of a group, by [`Group::key`].
 type Tallies = HashMap<String, Tally>;
 
 /// What has come of one cell in the present group.
@@ -28,27 +28,18 @@ struct Tally {
     rounds: Vec<(Pass, CellOutcome)>,
 }
 
-impl Tally {
-    /// Whether anything is known of it; nothing is if the run was stopped before its first round.
-    fn tells(&self) -> bool {
-        !self.rounds.is_empty() || self.state != State::Measured
-    }
-}
-
 /// The thread count at which a lock stalled, by lock and load: it is left out of larger cells of that load.
 type Stalled = HashMap<(String, String), usize>;
 
 /// Runs groups in order: all, or those before the user asks to stop, and the report is not complete.
-pub(crate) fn run(
-    executor: &mut dyn Executor,
-    observer: &mut dyn Observer,
-    groups: &[Group],
-    report: &mut Report,
-) {
+pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group], report: &mut Report) {
     let mut stalled = Stalled::new();
     for (index, group) in groups.iter().enumerate() {
         let mut tallies = Tallies::new();
-        let whole = run_group(executor, observer, group, &mut stalled, &mut tallies);
+        let whole = group.cells.iter().all(|spec| {
+            let go_on = observer.step(spec);
+            go_on && run_cell(execute, spec, tallies.entry(group.key(spec)).or_default(), &mut stalled)
+        });
         record(report, group, tallies);
         report.complete = whole && index + 1 == groups.len();
         observer.group_done(group, report);
@@ -58,55 +49,44 @@ pub(crate) fn run(
     }
 }
 
-/// Whether the group was run to its end.
-fn run_group(
-    executor: &mut dyn Executor,
-    observer: &mut dyn Observer,
-    group: &Group,
-    stalled: &mut Stalled,
-    tallies: &mut Tallies,
-) -> bool {
-    for spec in &group.cells {
-        if observer.stop_requested() {
-            return false;
+/// Runs a cell, unless nothing more can be learned of it. Says whether the run goes on.
+fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, stalled: &mut Stalled) -> bool {
+    let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
+    if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
+        tally.state = State::Skipped { stalled_at };
+    }
+    // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
+    if tally.state != State::Measured {
+        return true;
+    }
+    match execute(spec) {
+        Ok(outcome) => {
+            tally.state = outcome.state.clone();
+            tally.rounds.push((spec.pass, outcome));
         }
-        observer.step(spec);
-        let tally = tallies.entry(group.topic.key(spec)).or_default();
-        let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
-        if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
-            tally.state = State::Skipped { stalled_at };
-        }
-        // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
-        if tally.state != State::Measured {
-            continue;
-        }
-        match executor.run(spec) {
-            Ok(outcome) => {
-                tally.state = outcome.state.clone();
-                tally.rounds.push((spec.pass, outcome));
-            }
-            Err(CellError::Interrupted) => return false,
-            // The worker could not even report: nothing is known but that it did not get through.
-            Err(CellError::Hung) => tally.state = State::Stalled,
-            Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
-        }
-        if tally.state == State::Stalled {
-            stalled.insert(stall, spec.threads);
-        }
+        Err(CellError::Interrupted) => return false,
+        // The worker could not even report: nothing is known but that it did not get through.
+        Err(CellError::Hung) => tally.state = State::Stalled,
+        Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
+    }
+    if tally.state == State::Stalled {
+        stalled.insert(stall, spec.threads);
     }
     true
 }
 
 /// Puts what a group measured into the report.
 fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
-    let outside = match &group.topic {
-        Topic::Cells { profile, mix, threads } => {
-            for lock in &report.locks {
-                if let Some(tally) = tallies.remove(&lock.name).filter(Tally::tells) {
-                    let load = (profile.as_str(), *mix, *threads);
-                    report.cells.push(Cell::of(&lock.name, load, tally.state, &tally.rounds));
-                }
-            }
+    // Nothing is known of a cell if the run was stopped before its first round.
+    tallies.retain(|_, tally| !tally.rounds.is_empty() || tally.state != State::Measured);
+    let outside = match group.topic {
+        Topic::Cells => {
+            let cell = |lock: &LockInfo| {
+                let (tally, spec) = (tallies.remove(&lock.name)?, group.cells.first()?);
+                let load = (spec.profile.name.as_str(), spec.mix, spec.threads);
+                Some(Cell::of(&lock.name, load, tally.state, &tally.rounds))
+            };
+            report.cells.extend(report.locks.iter().filter_map(cell));
             return;
         }
         Topic::Uncontended => {
@@ -130,7 +110,8 @@ fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
 
 /// Nanoseconds of an operation in each round of a pass.
 fn rounds_ns(tally: &Tally, pass: Pass) -> Vec<f64> {
-    tally.rounds.iter().filter(|(of, _)| *of == pass).map(|(_, outcome)| 1e9 / outcome.rate()).collect()
+    let outcomes = tally.rounds.iter().filter(|(of, _)| *of == pass).map(|(_, outcome)| outcome);
+    outcomes.map(|outcome| 1e9 / outcome.per_second(outcome.total())).collect()
 }
 
 fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {
@@ -142,7 +123,6 @@ fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {
     (!costs.is_empty()).then(|| Uncontended { lock: lock.to_owned(), costs })
 }
 
-/// The loops without a lock.
 fn overheads(report: &Report, tallies: &Tallies) -> Vec<Overhead> {
     let of_profile = |profile: &Profile| {
         let tally = tallies.get(&profile.name)?;

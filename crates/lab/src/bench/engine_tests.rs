@@ -5,7 +5,7 @@ use crate::bench::engine;
 use crate::bench::mix::{Load, Mix};
 use crate::bench::plan::groups;
 use crate::bench::report::{Cell, Report};
-use crate::bench::testing::{outcome, report};
+use crate::bench::tests::{outcome, report};
 
 /// Counts what it is told; asks to stop before the given step.
 #[derive(Default)]
@@ -17,16 +17,14 @@ struct MockObserver {
 }
 
 impl Observer for MockObserver {
-    fn step(&mut self, _spec: &CellSpec) {
-        self.steps += 1;
+    fn step(&mut self, _spec: &CellSpec) -> bool {
+        let go_on = self.stop_at.is_none_or(|stop_at| self.steps < stop_at);
+        self.steps += usize::from(go_on);
+        go_on
     }
 
     fn group_done(&mut self, _group: &Group, report: &mut Report) {
         self.groups.push(report.cells.len());
-    }
-
-    fn stop_requested(&self) -> bool {
-        self.stop_at.is_some_and(|stop_at| self.steps >= stop_at)
     }
 }
 

@@ -1,7 +1,9 @@
-//! Runs cells, and is the seam at which tests put a mock in place of a machine.
+//! Runs cells, each in a process of its own.
 use super::cell::{CellOutcome, CellSpec, Pass};
 use super::cgroup::{self, Cgroup};
-use super::contenders;
+use super::contenders::registry;
+use super::machine::pin_to_one_cpu;
+use crate::run::child::{End, Limits, Running};
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
@@ -9,8 +11,7 @@ use rustix::process::{Signal, set_parent_process_death_signal};
 use stanchion_cells::tuned;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 /// Why a cell has no outcome.
@@ -20,81 +21,52 @@ pub(crate) enum CellError {
     Died(String),
     /// The worker did not even end at its own deadline, and was killed.
     Hung,
-    /// The user asked the run to stop.
     Interrupted,
-}
-
-pub(crate) trait Executor {
-    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError>;
 }
 
 /// The hidden subcommand that runs a cell.
 pub(crate) const WORKER: &str = "bench-worker";
-
-/// Runs each cell in a worker process, which is this program under its hidden subcommand.
-pub(crate) struct ProcessExecutor {
-    /// Where cells with a CPU limit run, if there are any.
-    pub cgroup: Option<Cgroup>,
-}
-
 /// What a worker may need beyond its cell and its drain: to start, to merge histograms, to be scheduled.
 const GRACE: Duration = Duration::from_secs(10);
-/// How often a waiting parent looks whether the user wants to stop; rare enough not to disturb the cell.
-const GLANCE: Duration = Duration::from_millis(50);
 
-impl Executor for ProcessExecutor {
-    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
-        let text = serde_json::to_string(spec).map_err(|error| CellError::Died(error.to_string()))?;
-        let limit = spec.profile.cpu_limit.zip(self.cgroup.as_ref());
-        if let Some((cpus, cgroup)) = limit {
-            cgroup.limit_to(cpus).map_err(CellError::Died)?;
-        }
-        // The link names the running program even if its file has been replaced meanwhile. A process group
-        // of its own keeps Ctrl-C for the parent, which decides what to keep.
-        let mut child = Command::new("/proc/self/exe")
-            .args([WORKER, &text])
-            .args(limit.map(|(_, cgroup)| cgroup.entrance()))
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .process_group(0)
-            .spawn()
-            .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
-        let limit = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
-        let output = collect(&mut child, Instant::now() + limit);
-        if output.is_err() {
-            let _ = child.kill();
-        }
-        let status = child.wait().map_err(|error| CellError::Died(error.to_string()))?;
-        let (stdout, stderr) = output?;
-        match serde_json::from_slice(&stdout) {
-            Ok(outcome) if status.success() => Ok(outcome),
-            _ => Err(CellError::Died(last_words(status, &stderr))),
-        }
+/// Runs a cell in a worker process, which is this program under its hidden subcommand: in the cgroup, if the
+/// cell has a CPU limit.
+pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcome, CellError> {
+    let limit = spec.profile.cpu_limit.zip(cgroup);
+    if let Some((cpus, cgroup)) = limit {
+        cgroup.limit_to(cpus).map_err(CellError::Died)?;
+    }
+    // The link names the running program even if its file has been replaced meanwhile. A process group of its
+    // own keeps Ctrl-C for the parent, which decides what to keep.
+    let mut child = Command::new("/proc/self/exe")
+        .args([WORKER, &serde_json::to_string(spec).expect("a cell has only string keys")])
+        .args(limit.map(|(_, cgroup)| cgroup.entrance()))
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
+    let reader = std::thread::spawn(|| (all_of(stdout), all_of(stderr)));
+    let timeout = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
+    let limits = Limits { timeout: Some(timeout), stop: &interrupt::requested };
+    let gone = Running::new(child, Instant::now()).wait(Some(&limits), || ());
+    let gone = gone.map_err(|error| CellError::Died(format!("cannot wait for a worker process: {error}")))?;
+    let (stdout, stderr) = reader.join().unwrap_or_default();
+    match (gone.end, serde_json::from_slice(&stdout)) {
+        (End::TimedOut, _) => Err(CellError::Hung),
+        (End::Stopped, _) => Err(CellError::Interrupted),
+        (End::Own, Ok(outcome)) if gone.status.success() => Ok(outcome),
+        (End::Own, _) => Err(CellError::Died(last_words(gone.status, &stderr))),
     }
 }
 
-/// Everything the child writes on its two outputs until it closes them.
-fn collect(child: &mut Child, deadline: Instant) -> Result<(Vec<u8>, Vec<u8>), CellError> {
-    let (mut stdout, mut stderr) = (child.stdout.take(), child.stderr.take());
-    let (sender, output) = channel();
-    // Detached on purpose: after a kill the pipe closes and the thread ends by itself.
-    std::thread::spawn(move || {
-        let (mut out, mut err) = (Vec::new(), Vec::new());
-        // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
-        let _ = stdout.as_mut().map(|pipe| pipe.read_to_end(&mut out));
-        let _ = stderr.as_mut().map(|pipe| pipe.read_to_end(&mut err));
-        let _ = sender.send((out, err));
-    });
-    loop {
-        match output.recv_timeout(GLANCE) {
-            Ok(output) => return Ok(output),
-            Err(RecvTimeoutError::Disconnected) => return Err(CellError::Died("its output was lost".into())),
-            Err(RecvTimeoutError::Timeout) if interrupt::requested() => return Err(CellError::Interrupted),
-            Err(RecvTimeoutError::Timeout) if Instant::now() > deadline => return Err(CellError::Hung),
-            Err(RecvTimeoutError::Timeout) => {}
-        }
-    }
+fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
+    let mut text = Vec::new();
+    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
+    text
 }
 
 fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
@@ -107,7 +79,8 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
     }
 }
 
-/// The other side: runs the cell and prints the outcome. Never returns, because threads may be left behind.
+/// The other side: enters the cgroup, runs the cell, and prints the outcome, if there are any. Never returns,
+/// because threads may be left behind.
 pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
     // A worker must not outlive a parent that was killed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
@@ -118,19 +91,14 @@ pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
         std::process::exit(101);
     }));
     let entered = entrance.map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
-    end(entered.and_then(|()| run_cell(text)).map(|json| say!("{json}")))
-}
-
-/// Ends this process, which has said what it has to say, or says why it could not.
-fn end(result: Result<(), String>) -> ! {
-    let Err(message) = result else { std::process::exit(0) };
-    eprintln!("{message}");
-    std::process::exit(1)
-}
-
-/// A process that only enters a cgroup, and says why it could not.
-pub(crate) fn trial(entrance: &str) -> ! {
-    end(cgroup::enter(entrance.as_ref()))
+    match entered.and_then(|()| if text.is_empty() { Ok(String::new()) } else { run_cell(text) }) {
+        Ok(json) => say!("{json}"),
+        Err(message) => {
+            eprintln!("{message}");
+            std::process::exit(1)
+        }
+    }
+    std::process::exit(0)
 }
 
 fn run_cell(text: &str) -> Result<String, String> {
@@ -138,12 +106,13 @@ fn run_cell(text: &str) -> Result<String, String> {
     if spec.pass == Pass::Uncontended {
         // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
         // figure is only noisier.
-        let _ = super::machine::pin_to_one_cpu();
+        let _ = pin_to_one_cpu();
     }
-    for (tunable, value) in tuned::read(&spec.lock)?.1 {
+    let (name, settings) = tuned::read(&spec.lock)?;
+    for (tunable, value) in settings {
         stanchion::tunables::set(tunable, value);
     }
-    let entry = contenders::by_name(&spec.lock, spec.mix.is_some())
-        .ok_or_else(|| format!("unknown lock '{}'", spec.lock))?;
+    let entry = registry(spec.mix.is_some()).find(|entry| entry.name == name);
+    let entry = entry.ok_or_else(|| format!("unknown lock '{name}'"))?;
     serde_json::to_string(&entry.run(&spec)?).map_err(|error| error.to_string())
 }

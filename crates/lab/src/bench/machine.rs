@@ -2,7 +2,9 @@
 use core::time::Duration;
 use rustix::io;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_getcpu, sched_setaffinity};
-use rustix::time::{ClockId, clock_gettime};
+use std::collections::BTreeSet;
+use std::fs::read_to_string;
+use std::time::Instant;
 
 /// The CPUs this process may run on, in order.
 pub(crate) fn available_cpus() -> Vec<usize> {
@@ -10,6 +12,23 @@ pub(crate) fn available_cpus() -> Vec<usize> {
         |_| (0..std::thread::available_parallelism().map_or(1, usize::from)).collect(),
         |set| (0..CpuSet::MAX_CPU).filter(|&cpu| set.is_set(cpu)).collect(),
     )
+}
+
+/// The CPUs of a list such as `0-3,8`, each of which this process must be allowed to use.
+pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
+    let allowed = available_cpus();
+    let mut cpus = BTreeSet::new();
+    for word in list.split(',').map(str::trim) {
+        let (first, last) = word.split_once('-').unwrap_or((word, word));
+        let (Ok(first), Ok(last)) = (first.parse(), last.parse()) else {
+            return Err(format!("'{word}' is no CPU: write for example 0-3,8"));
+        };
+        if let Some(end) = [first, last].iter().find(|end| !allowed.contains(end)) {
+            return Err(format!("this process may not use CPU {end}, only {allowed:?}"));
+        }
+        cpus.extend(allowed.iter().filter(|cpu| (first..=last).contains(cpu)));
+    }
+    if cpus.is_empty() { Err(format!("'{list}' names no CPU")) } else { Ok(cpus.into_iter().collect()) }
 }
 
 /// Restricts this process, and the workers it starts, to some CPUs.
@@ -23,15 +42,12 @@ pub(crate) fn restrict_to(cpus: &[usize]) -> io::Result<()> {
 
 /// Pins the calling thread to the last CPU it may use: the first one usually serves the interrupts.
 pub(crate) fn pin_to_one_cpu() -> io::Result<()> {
-    let cpu = available_cpus().last().copied().unwrap_or_else(sched_getcpu);
-    restrict_to(&[cpu])
+    restrict_to(&[available_cpus().pop().unwrap_or_else(sched_getcpu)])
 }
 
 /// CPU time of the whole machine and of this run's processes, at one moment.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Activity {
-    /// Seconds since some fixed moment.
-    pub at: f64,
+    pub at: Instant,
     /// CPU seconds in which some program ran on a CPU of ours.
     pub busy: f64,
     /// CPU seconds in which a CPU of ours was ready to run and the hypervisor did not let it.
@@ -43,16 +59,13 @@ pub(crate) struct Activity {
 impl Activity {
     /// What the machine has done so far; nothing where it does not tell.
     pub(crate) fn sample(cpus: &[usize]) -> Self {
-        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
-        let (busy, stolen) = busy_and_stolen(&stat, cpus);
-        let own = family_cpu_time().as_secs_f64();
-        let now = clock_gettime(ClockId::Monotonic);
-        Self { at: now.tv_sec as f64 + now.tv_nsec as f64 / 1e9, busy, stolen, own }
+        let (busy, stolen) = busy_and_stolen(&read_to_string("/proc/stat").unwrap_or_default(), cpus);
+        Self { at: Instant::now(), busy, stolen, own: family_cpu_time().as_secs_f64() }
     }
 
     /// Shares of the CPUs' capacity since `earlier` that went to other programs, and to other machines.
     pub(crate) fn shares_since(&self, earlier: &Self, cpus: usize) -> (f64, f64) {
-        let capacity = (self.at - earlier.at) * cpus as f64;
+        let capacity = (self.at - earlier.at).as_secs_f64() * cpus as f64;
         if capacity <= 0.0 {
             return (0.0, 0.0);
         }
@@ -79,14 +92,9 @@ pub(crate) fn context_switches() -> (u64, u64) {
 
 /// CPU time of this process and of the children it has waited for.
 fn family_cpu_time() -> Duration {
-    let time = |value: libc::timeval| {
-        Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64)
-    };
-    [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN]
-        .map(rusage)
-        .iter()
-        .map(|usage| time(usage.ru_utime) + time(usage.ru_stime))
-        .sum()
+    let usage = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(rusage);
+    let times = usage.iter().flat_map(|usage| [usage.ru_utime, usage.ru_stime]);
+    times.map(|time| Duration::new(time.tv_sec as u64, time.tv_usec as u32 * 1000)).sum()
 }
 
 /// The unit of `/proc/stat`, which is a hundredth of a second wherever Linux runs.
@@ -101,11 +109,12 @@ fn busy_and_stolen(stat: &str, cpus: &[usize]) -> (f64, f64) {
         if cpu.is_none_or(|cpu| !cpus.contains(&cpu)) {
             continue;
         }
-        // user nice system idle iowait irq softirq steal guest guest_nice; guest is part of user.
+        // Guest, the ninth, is part of user.
         let ticks: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
-        let at = |index: usize| ticks.get(index).copied().unwrap_or(0.0) * TICK;
-        sums.0 += at(0) + at(1) + at(2) + at(5) + at(6);
-        sums.1 += at(7);
+        if let [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks[..] {
+            sums.0 += (user + nice + system + irq + softirq) * TICK;
+            sums.1 += steal * TICK;
+        }
     }
     sums
 }
@@ -119,16 +128,15 @@ pub(crate) fn busy_before(cpus: &[usize], time: Duration) -> f64 {
 
 /// Programs ready to run right now, other than the one asking.
 pub(crate) fn other_runnable() -> usize {
-    let text = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let running =
-        text.split_whitespace().nth(3).and_then(|field| field.split('/').next()?.parse::<usize>().ok());
-    running.unwrap_or(1).saturating_sub(1)
+    let text = read_to_string("/proc/loadavg").unwrap_or_default();
+    let running = text.split_whitespace().nth(3).and_then(|field| field.split('/').next()?.parse().ok());
+    running.unwrap_or(1_usize).saturating_sub(1)
 }
 
 /// The frequency governor of the first CPU, where there is one.
 pub(crate) fn governor() -> Option<String> {
     let path = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
-    Some(std::fs::read_to_string(path).ok()?.trim().to_owned())
+    Some(read_to_string(path).ok()?.trim().to_owned())
 }
 
 #[cfg(test)]
@@ -147,15 +155,19 @@ mod tests {
 
     #[test]
     fn what_we_use_ourselves_is_not_foreign() {
-        let first = Activity { at: 0.0, busy: 5.0, stolen: 0.0, own: 1.0 };
-        let last = Activity { at: 10.0, busy: 25.0, stolen: 1.0, own: 19.0 };
+        let first = Activity { at: Instant::now(), busy: 5.0, stolen: 0.0, own: 1.0 };
+        let at = first.at + Duration::from_secs(10);
+        let last = Activity { at, busy: 25.0, stolen: 1.0, own: 19.0 };
         let (foreign, stolen) = last.shares_since(&first, 2);
         assert!((foreign - 0.1).abs() < 1e-9 && (stolen - 0.05).abs() < 1e-9);
     }
 
     #[test]
-    fn this_machine_has_cpus() {
-        assert!(!available_cpus().is_empty());
+    fn this_machine_has_cpus_and_lists_of_them_are_checked() {
+        let first = available_cpus()[0];
+        assert_eq!(cpus(&first.to_string()), Ok(vec![first]));
+        assert!(cpus("100000").is_err_and(|error| error.contains("may not use CPU 100000")));
+        assert!(cpus("x").is_err() && cpus("").is_err());
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Who reads and who writes: shares that every thread draws from, or threads that do only one of both.
 use super::cell::Profile;
+use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::threads;
 
@@ -22,17 +23,16 @@ pub(crate) struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// How many threads a cell has in the column of this count.
+    /// How many threads a cell has in the column of this count, which is one of threads or of readers.
     pub(crate) fn threads(self, column: usize) -> usize {
-        self.mix.map_or(column, |mix| mix.threads(column))
+        column + self.mix.map_or(0, Mix::writers)
     }
 
     /// The column of a cell with so many threads.
     pub(crate) fn column(self, threads: usize) -> usize {
-        self.mix.map_or(threads, |mix| mix.column(threads))
+        threads.saturating_sub(self.mix.map_or(0, Mix::writers))
     }
 
-    /// What the columns count.
     pub(crate) fn counted(self) -> &'static str {
         if matches!(self.mix, Some(Mix::Dedicated { .. })) { "readers" } else { "threads" }
     }
@@ -41,18 +41,11 @@ impl Load<'_> {
         named(&self.profile.name, self.mix)
     }
 
-    /// So many threads do this, in words.
     pub(crate) fn with(self, threads: usize) -> String {
-        format!("{}, {}", self.name(), plural(self.column(threads), self.counted()))
+        format!("{}, {}", self.name(), plural(self.column(threads), self.counted().trim_end_matches('s')))
     }
 }
 
-/// So many things, the name of which ends in an `s` that one of them has not.
-pub(crate) fn plural(count: usize, things: &str) -> String {
-    format!("{count} {}", if count == 1 { things.trim_end_matches('s') } else { things })
-}
-
-/// A profile and a mix in words.
 pub(crate) fn named(profile: &str, mix: Option<Mix>) -> String {
     mix.map_or_else(|| profile.to_owned(), |mix| format!("{profile}, {}", mix.name()))
 }
@@ -64,26 +57,15 @@ impl Mix {
     pub(crate) const READS: Self = Self::Drawn { reads_percent: 100.0 };
     pub(crate) const WRITES: Self = Self::Drawn { reads_percent: 0.0 };
 
-    /// Threads that only write.
-    fn writers(self) -> usize {
+    pub(crate) fn writers(self) -> usize {
         if let Self::Dedicated { writers } = self { writers } else { 0 }
-    }
-
-    /// How many threads a cell has in the column of this count, which is one of threads or of readers.
-    pub(crate) fn threads(self, column: usize) -> usize {
-        column + self.writers()
-    }
-
-    /// The column of a cell with so many threads.
-    pub(crate) fn column(self, threads: usize) -> usize {
-        threads.saturating_sub(self.writers())
     }
 
     /// A draw of 32 bits below this is a read, for thread `index` of `threads`. Writers are the last ones.
     pub(crate) fn reads_below(self, index: usize, threads: usize) -> u64 {
         match self {
             Self::Drawn { reads_percent } => (reads_percent / 100.0 * ALWAYS as f64).round() as u64,
-            Self::Dedicated { .. } if index < self.column(threads) => ALWAYS,
+            Self::Dedicated { writers } if index + writers < threads => ALWAYS,
             Self::Dedicated { .. } => 0,
         }
     }
@@ -99,27 +81,37 @@ impl Mix {
     pub(crate) fn name(self) -> String {
         match self {
             Self::Drawn { reads_percent } => format!("{reads_percent} % reads"),
-            Self::Dedicated { writers: 1 } => "1 writer".to_owned(),
-            Self::Dedicated { writers } => format!("{writers} writers"),
+            Self::Dedicated { writers } => plural(writers, "writer"),
         }
     }
 }
 
-/// Shares such as `100,99.9,50`, in the order given and each once.
-pub(crate) fn shares(list: &str) -> Result<Vec<Mix>, String> {
-    let mut mixes: Vec<Mix> = Vec::new();
-    for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        let number = word.strip_suffix('%').unwrap_or(word).trim_end();
-        let share = number.parse().ok().filter(|share| (0.0..=100.0).contains(share));
-        let share: f64 = share.ok_or_else(|| {
-            format!("'{word}' is no share of reads: write per cent from 0 to 100, as in 99.9")
-        })?;
-        // A minus sign before a zero means nothing here.
-        let mix = Mix::Drawn { reads_percent: share.abs() };
-        if !mixes.contains(&mix) {
-            mixes.push(mix);
+pub(crate) fn words(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|word| !word.is_empty())
+}
+
+/// Each thing once, in the order given.
+pub(crate) fn once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for thing in all {
+        if !once.contains(&thing) {
+            once.push(thing);
         }
     }
+    once
+}
+
+/// Shares such as `100,99.9,50`, in the order given and each once.
+pub(crate) fn shares(list: &str) -> Result<Vec<Mix>, String> {
+    let share = |word: &str| {
+        let number = word.strip_suffix('%').unwrap_or(word).trim_end();
+        let share: Option<f64> = number.parse().ok().filter(|share| (0.0..=100.0).contains(share));
+        // A minus sign before a zero means nothing here.
+        share
+            .map(|share| Mix::Drawn { reads_percent: share.abs() })
+            .ok_or_else(|| format!("'{word}' is no share of reads: write per cent from 0 to 100, as in 99.9"))
+    };
+    let mixes = once(words(list).map(share).collect::<Result<Vec<_>, _>>()?);
     match mixes.len() {
         0 => Err("no share of reads was given: write for example 99.9,50".to_owned()),
         // More than this are a typing error.
@@ -130,14 +122,13 @@ pub(crate) fn shares(list: &str) -> Result<Vec<Mix>, String> {
 
 /// Numbers of writers such as `0,1,4`: those of threads, and none at all.
 pub(crate) fn writers(list: &str, cpus: usize) -> Result<Vec<Mix>, String> {
-    let words = || list.split(',').map(str::trim).filter(|word| !word.is_empty());
-    let some: Vec<&str> = words().filter(|&word| word != "0").collect();
-    let none = words().any(|word| word == "0").then_some(0);
-    let counts = match some.as_slice() {
-        [] if none.is_some() => Vec::new(),
-        some => threads::parse(&some.join(","), cpus)?,
+    let (none, some): (Vec<&str>, Vec<&str>) = words(list).partition(|word| *word == "0");
+    let some = match some[..] {
+        [] if !none.is_empty() => Vec::new(),
+        _ => threads::parse(&some.join(","), cpus)?,
     };
-    Ok(none.into_iter().chain(counts).map(|writers| Mix::Dedicated { writers }).collect())
+    let none = none.first().map(|_| 0);
+    Ok(none.into_iter().chain(some).map(|writers| Mix::Dedicated { writers }).collect())
 }
 
 #[cfg(test)]
@@ -166,8 +157,7 @@ mod tests {
 
     #[test]
     fn writers_may_be_none() {
-        let counts =
-            |list| writers(list, 2).map(|mixes| mixes.into_iter().map(|mix| mix.threads(0)).collect());
+        let counts = |list| writers(list, 2).map(|mixes| mixes.into_iter().map(Mix::writers).collect());
         assert_eq!(counts("1x,0"), Ok(vec![0, 2]));
         assert_eq!(counts("0"), Ok(vec![0]));
         assert_eq!(counts("4,1-2"), Ok(vec![1, 2, 4]));
@@ -187,10 +177,12 @@ mod tests {
 
     #[test]
     fn columns_and_threads_are_each_others_inverse() {
-        for mix in [HALF, TWO] {
-            assert_eq!(mix.column(mix.threads(3)), 3);
+        let profile = &Profile::default();
+        let [half, two] = [HALF, TWO].map(|mix| Load { profile, mix: Some(mix) });
+        for load in [half, two] {
+            assert_eq!(load.column(load.threads(3)), 3);
         }
-        assert_eq!((TWO.threads(3), HALF.threads(3)), (5, 3));
+        assert_eq!((two.threads(3), half.threads(3)), (5, 3));
     }
 
     #[test]

@@ -3,19 +3,15 @@
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
 //! is put together ([`engine`], [`rounds`], [`report`]) and written out after every group ([`export`],
-//! [`table`], [`costs`], [`verdict`]), of the figures that [`quantity`] tells of.
+//! [`table`], [`verdict`]), of the figures that [`quantity`] tells of.
 //!
 //! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
-mod ablation;
 mod args;
-mod calibrate;
 mod cell;
 mod cgroup;
-pub(crate) mod clock;
 mod config;
 mod contender;
 mod contenders;
-mod costs;
 mod engine;
 mod executor;
 mod export;
@@ -30,20 +26,19 @@ mod rounds;
 mod run;
 mod table;
 #[cfg(test)]
-pub(crate) mod testing;
+pub(crate) mod tests;
 mod verdict;
 mod warnings;
-mod window;
 mod work;
 mod worker;
 
-pub(crate) use ablation::run as ablate;
 pub(crate) use args::{Args, Measure};
-pub(crate) use config::cpus;
 pub(crate) use contenders::take_pthread_locks;
-pub(crate) use machine::{available_cpus, other_runnable};
+pub(crate) use export::csv;
+pub(crate) use machine::{available_cpus, cpus, other_runnable, restrict_to};
+pub(crate) use mix::once;
 pub(crate) use report::Report;
-use stanchion_cells::threads;
+pub(crate) use run::run_showing;
 use std::process::ExitCode;
 
 /// `stanchion bench`, and what else can be benchmarked.
@@ -62,35 +57,35 @@ enum Other {
     Rw(Box<args::RwArgs>),
 }
 
+impl Command {
+    /// The arguments, and those that reader-writer locks have besides.
+    fn args(&self) -> (&Args, Option<&args::RwArgs>) {
+        match &self.other {
+            None => (&self.mutexes, None),
+            Some(Other::Rw(args)) => (&args.common, Some(args)),
+        }
+    }
+}
+
 /// Runs what was asked for.
 pub(crate) fn run(command: &Command) -> ExitCode {
-    match &command.other {
-        None => run::run(&command.mutexes, None),
-        Some(Other::Rw(args)) => run::run(&args.common, Some(args)),
-    }
+    let (args, rw) = command.args();
+    run::run(args, rw)
 }
 
 /// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a
 /// worker.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
-    if let (Some(worker), Some(text)) = (words.next(), words.next()) {
-        let entrance = words.next();
-        match worker.as_str() {
-            executor::WORKER => executor::worker(&text, entrance),
-            cgroup::TRIAL => executor::trial(&text),
-            _ => {}
-        }
+    if words.next().as_deref() == Some(executor::WORKER)
+        && let Some(text) = words.next()
+    {
+        executor::worker(&text, words.next());
     }
-}
-
-/// One row for each cell of a report.
-pub(crate) fn csv(report: &Report) -> String {
-    (export::formats("bench").csv)(report)
 }
 
 /// What `run` would refuse, in one line, without running anything.
 pub(crate) fn check(args: &Args) -> Result<(), String> {
-    config::Config::resolve(args, None, available_cpus()).map(drop)
+    config::resolve(args, None, args.measure.cpus.clone().unwrap_or_else(available_cpus)).map(drop)
 }
 
 /// The contract of the exit codes, as `--help` tells it.

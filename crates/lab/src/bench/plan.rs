@@ -4,14 +4,14 @@
 //! order shuffled by the seed, so that a disturbance of the machine hits neighbours in time and not one
 //! lock; and all locks of a round draw the same think times.
 use super::cell::{CellSpec, Pass, Profile};
-use super::mix::{Load, Mix, named, plural};
+use super::mix::{Load, Mix, named};
 use super::report::{LockInfo, Report};
-use super::work::Random;
+use super::work::random;
 
 /// The lock of the overhead cells: none.
 pub(crate) const NO_LOCK: &str = "busted-none";
 /// Rounds of the overhead cells, which are quiet: one thread, nobody to wait for.
-pub(crate) const OVERHEAD_ROUNDS: usize = 3;
+const OVERHEAD_ROUNDS: usize = 3;
 /// What starting and ending a worker costs, for the estimate of the time left.
 const START_MS: u64 = 25;
 
@@ -24,34 +24,12 @@ pub(crate) const COSTS: [(&str, &str, Option<Mix>, Pass); 4] = [
     ("write_ns", "write ns", Some(Mix::WRITES), Pass::Uncontended),
 ];
 
-/// What a group is about.
-#[derive(Clone, Debug, PartialEq)]
+/// What a group is about: the loops without a lock, what one thread pays, or one load.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Topic {
     Overhead,
     Uncontended,
-    Cells { profile: String, mix: Option<Mix>, threads: usize },
-}
-
-impl Topic {
-    /// What the rounds of a cell have in common within a group: overhead cells differ by profile.
-    pub(crate) fn key(&self, spec: &CellSpec) -> String {
-        match self {
-            Self::Overhead => spec.profile.name.clone(),
-            Self::Uncontended => named(&spec.lock, spec.mix),
-            Self::Cells { .. } => spec.lock.clone(),
-        }
-    }
-
-    /// In words, for progress.
-    pub(crate) fn told(&self) -> String {
-        match self {
-            Self::Overhead => "harness overhead".to_owned(),
-            Self::Uncontended => "uncontended".to_owned(),
-            Self::Cells { profile, mix, threads } => {
-                format!("{}, {}", named(profile, *mix), plural(*threads, "threads"))
-            }
-        }
-    }
+    Cells,
 }
 
 /// Cells that belong together; results are written after each group.
@@ -59,6 +37,25 @@ impl Topic {
 pub(crate) struct Group {
     pub topic: Topic,
     pub cells: Vec<CellSpec>,
+}
+
+impl Group {
+    /// What the rounds of a cell have in common: overhead cells differ by profile.
+    pub(crate) fn key(&self, spec: &CellSpec) -> String {
+        match self.topic {
+            Topic::Overhead => spec.profile.name.clone(),
+            Topic::Uncontended => named(&spec.lock, spec.mix),
+            Topic::Cells => spec.lock.clone(),
+        }
+    }
+
+    pub(crate) fn told(&self) -> String {
+        match (self.topic, self.cells.first()) {
+            (Topic::Cells, Some(spec)) => spec.load(),
+            (Topic::Uncontended, _) => "uncontended".to_owned(),
+            _ => "harness overhead".to_owned(),
+        }
+    }
 }
 
 /// All groups of a run, thread counts ascending within a mix, mixes within a profile.
@@ -88,16 +85,13 @@ impl Planner<'_> {
         let setting = &self.0.setting;
         // With both sides, so that the branch between them is in it.
         let mix = (!setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
-        let mut cells = Vec::new();
-        for profile in setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none()) {
-            for round in 0..OVERHEAD_ROUNDS {
-                for pass in [Pass::Throughput, Pass::Latency] {
-                    let spec = self.spec(NO_LOCK, (Load { profile, mix }, 1), pass, round);
-                    cells.push(CellSpec { time_ms: setting.time_ms.min(100), ..spec });
-                }
-            }
-        }
-        Group { topic: Topic::Overhead, cells }
+        let unlimited = setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none());
+        let passes = unlimited.flat_map(|profile| [(profile, Pass::Throughput), (profile, Pass::Latency)]);
+        let cells = passes.flat_map(|(profile, pass)| {
+            self.rounds(&[NO_LOCK], (Load { profile, mix }, 1), pass, OVERHEAD_ROUNDS)
+        });
+        let short = |spec| CellSpec { time_ms: setting.time_ms.min(100), ..spec };
+        Group { topic: Topic::Overhead, cells: cells.map(short).collect() }
     }
 
     fn uncontended(&self) -> Group {
@@ -123,8 +117,7 @@ impl Planner<'_> {
         cells.extend(self.rounds(&names, load, Pass::Latency, setting.latency_rounds));
         let rounds = usize::from(setting.events_time_ms > 0);
         cells.extend(self.rounds(&self.names(|lock| lock.counts_events), load, Pass::Events, rounds));
-        let (Load { profile, mix }, threads) = load;
-        Group { topic: Topic::Cells { profile: profile.name.clone(), mix, threads }, cells }
+        Group { topic: Topic::Cells, cells }
     }
 
     fn names(&self, which: impl Fn(&LockInfo) -> bool) -> Vec<&str> {
@@ -136,7 +129,7 @@ impl Planner<'_> {
         let mut cells = Vec::new();
         for round in 0..rounds {
             let mut order = names.to_vec();
-            Random::new(self.round_seed(load, pass, round), u64::MAX).shuffle(&mut order);
+            random(self.round_seed(load, pass, round), u64::MAX).shuffle(&mut order);
             cells.extend(order.iter().map(|name| self.spec(name, load, pass, round)));
         }
         cells
@@ -170,11 +163,10 @@ impl Planner<'_> {
             Mix::Drawn { reads_percent } => reads_percent.to_bits(),
             Mix::Dedicated { writers } => writers as u64,
         });
-        [Some(profile.critical_ns), Some(profile.think_ns), mix, Some(threads as u64)]
+        [profile.critical_ns, profile.think_ns, threads as u64, pass as u64, round as u64]
             .into_iter()
-            .flatten()
-            .chain([pass as u64, round as u64])
-            .fold(self.0.setting.seed, |seed, part| Random::new(seed, part).next())
+            .chain(mix)
+            .fold(self.0.setting.seed, |seed, part| random(seed, part).u64(..))
     }
 }
 
@@ -182,7 +174,7 @@ impl Planner<'_> {
 mod tests {
     use super::*;
     use crate::bench::report::Setting;
-    use crate::bench::testing::{calibration, lock, setting};
+    use crate::bench::tests::{calibration, lock, setting};
 
     fn plan(setting: Setting, locks: &[LockInfo], uncontended_only: bool) -> Vec<Group> {
         groups(&Report::new(setting, calibration(), locks.to_vec()), uncontended_only)

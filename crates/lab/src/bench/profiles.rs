@@ -1,88 +1,87 @@
 //! The profiles there are, and those a user makes up.
 use super::cell::Profile;
+use super::mix::{once, words};
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
 
-/// Profiles that have a name of their own, in the order of the tables: critical section and think time in
-/// nanoseconds, whether the holder yields in the middle of the section, and what it is.
-pub(crate) const NAMED: [(&str, u64, u64, bool, &str); 5] = [
-    ("empty", 0, 0, false, "nothing but the lock: the most contention there is"),
-    ("short", 50, 200, false, "a counter or a list head under a lock"),
-    ("medium", 200, 1_000, false, "a map lookup under a lock"),
-    ("long", 2_000, 2_000, false, "work that should not be under a lock, but is"),
-    ("yield", 1_000, 2_000, true, "holders yield within the section; not part of `all`"),
-];
-
-/// A section longer than this would outlast the window of a cell.
-const LONGEST_NS: u128 = 10_000_000;
-
-/// Profiles from what was typed: names and `cs=…,think=…` groups in one list, each at most once.
-pub(crate) fn parse(lists: &[String]) -> Result<Vec<Profile>, String> {
-    let mut profiles: Vec<Profile> = Vec::new();
-    for list in lists {
-        // The parts of a group that is not over yet.
-        let mut parts: Vec<(&str, &str)> = Vec::new();
-        for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-            let part = word.split_once('=');
-            // A name ends a group, and so does a part that it has already.
-            if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
-                profiles.extend(own(&core::mem::take(&mut parts))?);
-            }
-            match part {
-                Some(part) => parts.push(part),
-                None => profiles.extend(by_name(word)?),
-            }
-        }
-        profiles.extend(own(&parts)?);
-    }
-    if profiles.is_empty() {
-        return Err(format!("no profile was named: choose from {}", names().join(", ")));
-    }
-    let mut unique: Vec<Profile> = Vec::new();
-    for profile in profiles {
-        match unique.iter().find(|other| other.name == profile.name) {
-            None => unique.push(profile),
-            Some(other) if *other == profile => {}
-            Some(_) => return Err(format!("two different profiles are named '{}'", profile.name)),
-        }
-    }
-    Ok(unique)
-}
-
-fn by_name(word: &str) -> Result<Vec<Profile>, String> {
-    let meant = NAMED.into_iter().filter(|(name, .., yields, _)| *name == word || (word == "all" && !yields));
-    let make = |(name, critical_ns, think_ns, yields, _): (&str, _, _, _, _)| Profile {
+/// Profiles that have a name of their own, in the order of the tables, and what they are.
+pub(crate) fn named() -> [(Profile, &'static str); 5] {
+    let profile = |name: &str, critical_ns, think_ns, yields| Profile {
         name: name.to_owned(),
         critical_ns,
         think_ns,
         yields,
         cpu_limit: None,
     };
-    let profiles: Vec<Profile> = meant.map(make).collect();
+    [
+        (profile("empty", 0, 0, false), "nothing but the lock: the most contention there is"),
+        (profile("short", 50, 200, false), "a counter or a list head under a lock"),
+        (profile("medium", 200, 1_000, false), "a map lookup under a lock"),
+        (profile("long", 2_000, 2_000, false), "work that should not be under a lock, but is"),
+        (profile("yield", 1_000, 2_000, true), "holders yield within the section; not part of `all`"),
+    ]
+}
+
+fn names() -> [String; 5] {
+    named().map(|(profile, _)| profile.name)
+}
+
+/// A section longer than this would outlast the window of a cell.
+const LONGEST_NS: u64 = 10_000_000;
+
+/// Profiles from a list of names and of `cs=…,think=…` groups, each at most once.
+pub(crate) fn parse(list: &str) -> Result<Vec<Profile>, String> {
+    let mut profiles: Vec<Profile> = Vec::new();
+    let mut parts: Vec<(&str, &str)> = Vec::new();
+    for word in words(list) {
+        let part = word.split_once('=');
+        // A name ends a group, and so does a part that it has already.
+        if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
+            profiles.extend(own(&core::mem::take(&mut parts))?);
+        }
+        match part {
+            Some(part) => parts.push(part),
+            None => profiles.extend(by_name(word)?),
+        }
+    }
+    profiles.extend(own(&parts)?);
     if profiles.is_empty() {
-        let unknown = unknown("profile", word, names());
+        return Err(format!("no profile was named: choose from {}", names().join(", ")));
+    }
+    let profiles = once(profiles);
+    for (index, profile) in profiles.iter().enumerate() {
+        if profiles[..index].iter().any(|other| other.name == profile.name) {
+            return Err(format!("two different profiles are named '{}'", profile.name));
+        }
+    }
+    Ok(profiles)
+}
+
+fn by_name(word: &str) -> Result<Vec<Profile>, String> {
+    let all = named().into_iter().map(|(profile, _)| profile);
+    let meant = all.filter(|of| of.name == word || (word == "all" && !of.yields));
+    let profiles: Vec<Profile> = meant.collect();
+    if profiles.is_empty() {
+        let unknown = unknown("profile", word, names().iter().map(String::as_str));
         return Err(format!("{unknown}; or give times, as in cs=50ns,think=200ns"));
     }
     Ok(profiles)
 }
 
-fn names() -> [&'static str; NAMED.len()] {
-    NAMED.map(|(name, ..)| name)
-}
-
 /// The profile of a group of parts, if there are any.
 fn own(parts: &[(&str, &str)]) -> Result<Option<Profile>, String> {
     let (mut name, mut critical, mut think) = (None, None, None);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
     for &(key, value) in parts {
         match key {
             "cs" => critical = Some(time(key, value)?),
             "think" => think = Some(time(key, value)?),
-            "name" if value.is_empty() || value.len() > 16 || !value.chars().all(is_plain) => {
+            "name" if (1..=16).contains(&value.len()) && value.chars().all(is_plain) => name = Some(value),
+            "name" => {
                 return Err(format!(
                     "'{value}' is no name for a profile: up to 16 letters, digits and dashes"
                 ));
             }
-            "name" => name = Some(value.to_owned()),
             _ => return Err(unknown("part of a profile", key, ["cs", "think", "name"])),
         }
     }
@@ -91,34 +90,23 @@ fn own(parts: &[(&str, &str)]) -> Result<Option<Profile>, String> {
         return if parts.is_empty() { Ok(None) } else { Err(needs.to_owned()) };
     };
     let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
-    let name = name.unwrap_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)));
+    let name = name.map_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)), str::to_owned);
     Ok(Some(Profile { name, critical_ns, think_ns, ..Profile::default() }))
 }
 
 fn time(key: &str, value: &str) -> Result<u64, String> {
-    match parse_time(value)?.as_nanos() {
-        ns if ns > LONGEST_NS => {
-            Err(format!("{key}={value} is too long: a profile's times are at most 10ms"))
-        }
-        ns => Ok(ns as u64),
-    }
-}
-
-fn is_plain(letter: char) -> bool {
-    letter.is_ascii_alphanumeric() || letter == '-'
+    let ns = parse_time(value)?.as_nanos() as u64;
+    let too_long = || format!("{key}={value} is too long: a profile's times are at most 10ms");
+    (ns <= LONGEST_NS).then_some(ns).ok_or_else(too_long)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn parsed(list: &str) -> Result<Vec<Profile>, String> {
-        parse(&[list.to_owned()])
-    }
-
     #[test]
     fn names_and_times_mix_in_one_list() {
-        let profiles = parsed("short,cs=80ns,think=1us,name=web,cs=0,think=0,long").expect("valid");
+        let profiles = parse("short,cs=80ns,think=1us,name=web,cs=0,think=0,long").expect("valid");
         let names: Vec<_> = profiles.iter().map(|profile| profile.name.as_str()).collect();
         assert_eq!(names, ["short", "web", "0ns-0ns", "long"]);
         assert_eq!((profiles[1].critical_ns, profiles[1].think_ns), (80, 1_000));
@@ -126,20 +114,20 @@ mod tests {
 
     #[test]
     fn all_means_those_whose_holders_run_and_nothing_comes_twice() {
-        assert_eq!(parsed("all,short").expect("valid").len(), NAMED.len() - 1);
+        assert_eq!(parse("all,short").expect("valid").len(), named().len() - 1);
         assert!(
-            parsed("yield").expect("valid")[0].yields
-                && parsed("all").expect("valid").iter().all(|one| !one.yields)
+            parse("yield").expect("valid")[0].yields
+                && parse("all").expect("valid").iter().all(|one| !one.yields)
         );
     }
 
     #[test]
     fn mistakes_name_the_nearest() {
-        assert!(parsed("shrot").expect_err("unknown").contains("nearest are short"));
-        assert!(parsed("sc=1ns,think=1ns").expect_err("unknown").contains("cs"));
-        assert!(parsed("cs=50ns").expect_err("half").contains("both times"));
-        assert!(parsed("cs=1s,think=1s").expect_err("long").contains("too long"));
-        assert!(parsed("name=short,cs=1ns,think=1ns,short").expect_err("twice").contains("two different"));
-        assert!(parsed(",").is_err());
+        assert!(parse("shrot").expect_err("unknown").contains("nearest are short"));
+        assert!(parse("sc=1ns,think=1ns").expect_err("unknown").contains("cs"));
+        assert!(parse("cs=50ns").expect_err("half").contains("both times"));
+        assert!(parse("cs=1s,think=1s").expect_err("long").contains("too long"));
+        assert!(parse("name=short,cs=1ns,think=1ns,short").expect_err("twice").contains("two different"));
+        assert!(parse(",").is_err());
     }
 }

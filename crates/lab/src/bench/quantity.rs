@@ -5,7 +5,6 @@ use Figure::{Cost, Fairness, Number, Rate, Wait};
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
 
-/// A quantity of a cell.
 pub(crate) struct Quantity {
     /// What `--sort` calls it.
     pub key: &'static str,
@@ -18,17 +17,26 @@ enum Figure {
     /// Acquisitions per second by round, told in millions.
     Rate(fn(&Cell) -> Option<&Summary>),
     /// One of the waits, in nanoseconds.
-    Wait(fn(&Cell) -> Option<&Latency>, fn(&Latency) -> u64),
+    Wait(Waits, fn(&Latency) -> u64),
     /// A number that is plotted.
     Cost(fn(&Cell) -> Option<f64>),
     /// A number that is not.
     Number(fn(&Cell) -> Option<f64>),
-    /// How evenly the lock is shared.
     Fairness,
 }
 
+type Waits = fn(&Cell) -> Option<&Latency>;
+
 /// What tables can be sorted by.
 pub(crate) const SORTS: [&str; 5] = ["throughput", "latency", "wait", "cpu", "fairness"];
+
+/// Whose waits: of all, if the lock has one kind of access.
+const ALONE: Waits = |cell| cell.latency.as_ref().filter(|_| cell.mix.is_none());
+const READS: Waits = |cell| cell.reads.as_ref()?.latency.as_ref();
+const WRITES: Waits = |cell| cell.writes.as_ref()?.latency.as_ref();
+/// Which of them.
+const P999: fn(&Latency) -> u64 = |waits| waits.p999_ns;
+const WORST: fn(&Latency) -> u64 = |waits| waits.worst_ns;
 
 /// What is shown of a section, in this order. What a section does not have is left out.
 pub(crate) static QUANTITIES: &[Quantity] = &[
@@ -39,29 +47,14 @@ pub(crate) static QUANTITIES: &[Quantity] = &[
     ),
     quantity("reads", "reads, million/s", Rate(|cell| cell.reads.as_ref()?.throughput.as_ref())),
     quantity("writes", "writes, million/s", Rate(|cell| cell.writes.as_ref()?.throughput.as_ref())),
-    quantity("latency", "acquire latency p99.9", Wait(alone, |waits| waits.p999_ns)),
-    quantity("wait", "worst wait, the unfinished ones counted", Wait(alone, |waits| waits.worst_ns)),
-    quantity("latency", "read latency p99.9", Wait(reads, |waits| waits.p999_ns)),
-    quantity(
-        "wait",
-        "longest wait to read, the unfinished ones counted",
-        Wait(reads, |waits| waits.worst_ns),
-    ),
-    quantity("latency", "write latency p99.9", Wait(writes, |waits| waits.p999_ns)),
-    quantity(
-        "wait",
-        "longest wait to write, the unfinished ones counted",
-        Wait(writes, |waits| waits.worst_ns),
-    ),
+    quantity("latency", "acquire latency p99.9", Wait(ALONE, P999)),
+    quantity("wait", "worst wait, the unfinished ones counted", Wait(ALONE, WORST)),
+    quantity("latency", "read latency p99.9", Wait(READS, P999)),
+    quantity("wait", "longest wait to read, the unfinished ones counted", Wait(READS, WORST)),
+    quantity("latency", "write latency p99.9", Wait(WRITES, P999)),
+    quantity("wait", "longest wait to write, the unfinished ones counted", Wait(WRITES, WORST)),
     quantity("cpu", "CPU seconds per million acquisitions", Cost(|cell| cell.cpu_s_per_million)),
-    quantity(
-        "switches",
-        "context switches per thousand acquisitions",
-        Number(|cell| {
-            let switches = cell.voluntary_switches_per_s? + cell.involuntary_switches_per_s?;
-            (cell.mix.is_some() && cell.rate() > 0.0).then(|| switches / cell.rate() * 1e3)
-        }),
-    ),
+    quantity("switches", "context switches per thousand acquisitions", Number(switches)),
     quantity(
         "fairness",
         "fairness: slowest thread / fastest thread (of those that read, of those that write)",
@@ -73,17 +66,9 @@ const fn quantity(key: &'static str, title: &'static str, figure: Figure) -> Qua
     Quantity { key, title, figure }
 }
 
-/// The waits for a lock with one kind of access.
-fn alone(cell: &Cell) -> Option<&Latency> {
-    cell.latency.as_ref().filter(|_| cell.mix.is_none())
-}
-
-fn reads(cell: &Cell) -> Option<&Latency> {
-    cell.reads.as_ref()?.latency.as_ref()
-}
-
-fn writes(cell: &Cell) -> Option<&Latency> {
-    cell.writes.as_ref()?.latency.as_ref()
+fn switches(cell: &Cell) -> Option<f64> {
+    let switches = cell.voluntary_switches_per_s? + cell.involuntary_switches_per_s?;
+    (cell.mix.is_some() && cell.rate() > 0.0).then(|| switches / cell.rate() * 1e3)
 }
 
 /// Among threads that do the same; the worse of readers and writers if there are both.
@@ -93,7 +78,6 @@ pub(crate) fn fairness(cell: &Cell) -> Option<f64> {
 }
 
 impl Quantity {
-    /// The figure of a cell, if it has one.
     pub(crate) fn value(&self, cell: &Cell) -> Option<f64> {
         match self.figure {
             Rate(rates) => Some(rates(cell)?.median),

@@ -2,17 +2,17 @@
 pub(crate) use super::cell::State;
 use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
-use super::mix::{Load, Mix};
+use super::mix::{Load, Mix, named};
 use super::warnings::Warning;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, Summary};
+use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
 pub(crate) const SCHEMA: u32 = 1;
 
-/// A lock as the report knows it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct LockInfo {
     pub name: String,
@@ -66,9 +66,7 @@ pub(crate) struct Overhead {
     pub profile: String,
     /// Critical section and mean think time as asked for.
     pub asked_ns: f64,
-    /// One iteration of a throughput pass.
     pub throughput_ns: f64,
-    /// One iteration of a latency pass.
     pub latency_ns: f64,
 }
 
@@ -92,11 +90,9 @@ pub(crate) struct Latency {
     pub worst_ns: u64,
     /// The longest wait that was cut off by the end of its round.
     pub unfinished_ns: u64,
-    /// The 99.9th percentile of each round.
     pub p999_rounds_ns: Vec<u64>,
 }
 
-/// How evenly acquisitions were shared among threads.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Fairness {
     /// Slowest thread over fastest: 1 is even, 0 is a thread that got nothing.
@@ -209,26 +205,18 @@ impl Report {
         self.section(load).filter(sound).collect()
     }
 
-    /// The sound cell of a peer with the most acquisitions per second in one column of a section.
-    pub(crate) fn best_peer<'a>(&'a self, load: Load<'a>, column: usize) -> Option<&'a Cell> {
-        let peers = self.column(load, column).into_iter();
+    /// The sound cell of a peer with the most acquisitions per second in the column of a sound cell, and the
+    /// throughput of this relative to it.
+    pub(crate) fn best_peer<'a>(&'a self, cell: &Cell) -> Option<(&'a Cell, Ratio)> {
+        let load = self.load(cell).filter(|_| cell.state == State::Measured)?;
+        let peers = self.column(load, load.column(cell.threads)).into_iter();
         let peers = peers.filter(|cell| self.kind(&cell.lock) == Some(Kind::Peer));
-        peers.max_by(|a, b| a.rate().total_cmp(&b.rate()))
-    }
-
-    /// The throughput of a cell relative to that of the best peer of its column.
-    pub(crate) fn to_best_peer(&self, cell: &Cell) -> Option<Ratio> {
-        let load = self.load(cell)?;
-        let peer = self.best_peer(load, load.column(cell.threads))?;
-        (cell.state == State::Measured).then(|| Ratio::of(&[(cell.rates(), peer.rates())]))?
-    }
-
-    pub(crate) fn profile(&self, cell: &Cell) -> Option<&Profile> {
-        self.setting.profiles.iter().find(|profile| profile.name == cell.profile)
+        let peer = peers.max_by(|a, b| a.rate().total_cmp(&b.rate()))?;
+        Some((peer, Ratio::of(&[(cell.rates(), peer.rates())])?))
     }
 
     pub(crate) fn load(&self, cell: &Cell) -> Option<Load<'_>> {
-        Some(Load { profile: self.profile(cell)?, mix: cell.mix })
+        self.setting.loads().find(|load| load.profile.name == cell.profile && load.mix == cell.mix)
     }
 
     pub(crate) fn info(&self, lock: &str) -> Option<&LockInfo> {
@@ -259,12 +247,16 @@ impl Report {
 }
 
 impl Cell {
+    pub(crate) fn name(&self) -> String {
+        let (threads, load) = (plural(self.threads, "thread"), named(&self.profile, self.mix));
+        format!("{} with {threads}, {load}", self.lock)
+    }
+
     /// Acquisitions per second, zero if there were none.
     pub(crate) fn rate(&self) -> f64 {
         self.throughput.as_ref().map_or(0.0, |throughput| throughput.median)
     }
 
-    /// Acquisitions per second of each round.
     pub(crate) fn rates(&self) -> &[f64] {
         self.throughput.as_ref().map_or(&[], |throughput| &throughput.rounds)
     }
@@ -280,7 +272,7 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::testing::full;
+    use crate::bench::tests::full;
     use serde_json::{Value, json};
 
     #[test]

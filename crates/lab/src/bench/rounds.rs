@@ -1,23 +1,23 @@
 //! Puts the rounds of a cell together: medians, sides, waits as one distribution, events.
-use super::cell::{Accesses, CellOutcome, Pass, Waits};
+use super::cell::{Accesses, CellOutcome, Pass, READ, WRITE, Waits};
 use super::mix::Mix;
 use super::report::{Cell, EventCount, Fairness, Latency, Side, State};
 use core::ops::Range;
 use hdrhistogram::Histogram;
 use lab_kit::stats::{Summary, median};
 
-/// The outcomes of one pass.
-fn of_pass(rounds: &[(Pass, CellOutcome)], pass: Pass) -> impl Iterator<Item = &CellOutcome> {
+type Rounds = [(Pass, CellOutcome)];
+
+fn of_pass(rounds: &Rounds, pass: Pass) -> impl Iterator<Item = &CellOutcome> {
     rounds.iter().filter(move |(of, _)| *of == pass).map(|(_, outcome)| outcome)
 }
 
 impl Cell {
-    /// Puts the rounds of a cell together.
     pub(crate) fn of(
         lock: &str,
         (profile, mix, threads): (&str, Option<Mix>, usize),
         state: State,
-        rounds: &[(Pass, CellOutcome)],
+        rounds: &Rounds,
     ) -> Self {
         let throughput: Vec<&CellOutcome> = of_pass(rounds, Pass::Throughput).collect();
         let per_second = |count: fn(&CellOutcome) -> u64| {
@@ -30,12 +30,11 @@ impl Cell {
         };
         let some_cpu: Vec<f64> = throughput.iter().filter_map(cpu).collect();
         let dedicated = matches!(mix, Some(Mix::Dedicated { .. }));
-        let all = Side::of(rounds, CellOutcome::both, (!dedicated).then_some(&(0..threads)));
-        let readers = mix.map_or(0, |mix| mix.column(threads));
+        let readers = threads.saturating_sub(mix.map_or(0, Mix::writers));
         let (anybody_reads, anybody_writes) = mix.map_or((false, false), Mix::sides);
-        let reads = || Side::of(rounds, |outcome| outcome.reads.clone(), dedicated.then_some(&(0..readers)));
-        let writes =
-            || Side::of(rounds, |outcome| outcome.writes.clone(), dedicated.then_some(&(readers..threads)));
+        let reads = || Side::of(rounds, (READ, READ), dedicated.then_some(&(0..readers)));
+        let writes = || Side::of(rounds, (WRITE, WRITE), dedicated.then_some(&(readers..threads)));
+        let all = Side::of(rounds, (READ, WRITE), (!dedicated).then_some(&(0..threads)));
         Self {
             lock: lock.to_owned(),
             profile: profile.to_owned(),
@@ -58,20 +57,18 @@ impl Cell {
 
 impl Side {
     /// Puts the rounds of one side, or of both, together; `among` are the threads that all do the same.
-    fn of(
-        rounds: &[(Pass, CellOutcome)],
-        side: fn(&CellOutcome) -> Accesses,
-        among: Option<&Range<usize>>,
-    ) -> Self {
+    fn of(rounds: &Rounds, (first, last): (usize, usize), among: Option<&Range<usize>>) -> Self {
         let (mut rates, mut fair) = (Vec::new(), Vec::new());
         for outcome in of_pass(rounds, Pass::Throughput) {
-            let counts = side(outcome).counts;
-            rates.push(outcome.per_second(counts.iter().sum()));
-            fair.extend(among.cloned().map(|range| Fairness::of(counts.get(range).unwrap_or_default())));
+            let sides = &outcome.sides[first..=last];
+            let of_thread = |thread: usize| sides.iter().filter_map(|side| side.counts.get(thread)).sum();
+            rates.push(outcome.per_second(sides.iter().flat_map(|side| &side.counts).sum()));
+            let among = among.cloned().map(|threads| threads.map(of_thread).collect::<Vec<u64>>());
+            fair.extend(among.map(|counts| Fairness::of(&counts)));
         }
         let middle = |pick: fn(&Fairness) -> f64| median(&fair.iter().map(pick).collect::<Vec<_>>());
-        let waits: Vec<Waits> =
-            of_pass(rounds, Pass::Latency).filter_map(|outcome| side(outcome).waits).collect();
+        let waits = of_pass(rounds, Pass::Latency).map(|outcome| &outcome.sides[first..=last]);
+        let waits: Vec<&[Accesses]> = waits.collect();
         Self {
             latency: (!waits.is_empty()).then(|| Latency::of(&waits)),
             fairness: (!fair.is_empty()).then(|| Fairness {
@@ -95,46 +92,40 @@ fn events(outcome: &CellOutcome) -> Vec<EventCount> {
 
 impl Fairness {
     pub(crate) fn of(acquisitions: &[u64]) -> Self {
-        let max = acquisitions.iter().copied().max().unwrap_or(0);
-        if max == 0 {
+        let counts = || acquisitions.iter().map(|&count| count as f64);
+        let (min, max) = (counts().fold(f64::INFINITY, f64::min), counts().fold(0.0, f64::max));
+        if max == 0.0 {
             // Nobody got anything, which is bad but not uneven.
             return Self { min_over_max: 1.0, jain: 1.0 };
         }
-        let min = acquisitions.iter().copied().min().unwrap_or(0);
-        let sum: f64 = acquisitions.iter().map(|&count| count as f64).sum();
-        let squares: f64 = acquisitions.iter().map(|&count| (count as f64).powi(2)).sum();
-        Self {
-            min_over_max: min as f64 / max as f64,
-            jain: sum * sum / (acquisitions.len() as f64 * squares),
-        }
+        let squares = counts().map(|count| count * count).sum::<f64>() * acquisitions.len() as f64;
+        Self { min_over_max: min / max, jain: counts().sum::<f64>().powi(2) / squares }
     }
 }
 
 impl Latency {
     /// All rounds as one distribution.
-    fn of(rounds: &[Waits]) -> Self {
+    fn of(rounds: &[&[Accesses]]) -> Self {
         // Three digits: the workers' own rounding to one per cent is then the only one that shows.
         let empty = || Histogram::<u64>::new(3).expect("three digits are valid");
-        let mut all = empty();
-        let mut p999_rounds_ns = Vec::new();
-        let (mut worst_ns, mut unfinished_ns) = (0, 0);
-        for waits in rounds {
+        let (mut all, mut p999_rounds_ns) = (empty(), Vec::new());
+        for sides in rounds {
             let mut round = empty();
-            for &(ns, count) in &waits.buckets {
+            for &(ns, count) in sides.iter().flat_map(|side| &side.waits.buckets) {
                 round.record_n(ns, count).expect("the histogram grows as needed");
             }
             p999_rounds_ns.push(round.value_at_quantile(0.999));
             all.add(&round).expect("the histogram grows as needed");
-            worst_ns = worst_ns.max(waits.worst_ns);
-            unfinished_ns = unfinished_ns.max(waits.unfinished_ns);
         }
+        let longest =
+            |of: fn(&Waits) -> u64| rounds.iter().copied().flatten().map(|side| of(&side.waits)).max();
         Self {
             samples: all.len(),
             p50_ns: all.value_at_quantile(0.5),
             p99_ns: all.value_at_quantile(0.99),
             p999_ns: all.value_at_quantile(0.999),
-            worst_ns,
-            unfinished_ns,
+            worst_ns: longest(|waits| waits.worst_ns).unwrap_or(0),
+            unfinished_ns: longest(|waits| waits.unfinished_ns).unwrap_or(0),
             p999_rounds_ns,
         }
     }

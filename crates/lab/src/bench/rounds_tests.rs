@@ -1,15 +1,16 @@
 //! Rounds become cells: medians, sides, waits, events.
 use super::*;
 
-fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Option<Waits>) -> CellOutcome {
+const NONE: Waits = Waits { buckets: Vec::new(), worst_ns: 0, unfinished_ns: 0 };
+
+fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Waits) -> CellOutcome {
     CellOutcome {
         state: State::Measured,
         elapsed_ns: 1_000_000_000,
         cpu_ns,
         voluntary_switches: 3,
         involuntary_switches: 4,
-        reads: Accesses::default(),
-        writes: Accesses { counts: acquisitions, waits },
+        sides: [Accesses::default(), Accesses { counts: acquisitions, waits }],
         events: vec![("pv_wait_head".into(), 50), ("never".into(), 0)],
     }
 }
@@ -17,7 +18,7 @@ fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Option<Waits>) -> CellOut
 #[test]
 fn rounds_become_medians() {
     let rounds: Vec<_> = [(10, 2_000), (30, 3_000), (20, 8_000)]
-        .map(|(count, cpu)| (Pass::Throughput, outcome(vec![count, count], cpu, None)))
+        .map(|(count, cpu)| (Pass::Throughput, outcome(vec![count, count], cpu, NONE)))
         .into();
     let cell = Cell::of("l", ("p", None, 2), State::Measured, &rounds);
     assert!((cell.rate() - 40.0).abs() < 1e-9);
@@ -30,8 +31,7 @@ fn rounds_become_medians() {
 
 #[test]
 fn waits_of_all_rounds_are_one_distribution_and_the_unfinished_count_for_the_worst() {
-    let waits =
-        |ns, worst_ns, unfinished_ns| Some(Waits { buckets: vec![(ns, 500)], worst_ns, unfinished_ns });
+    let waits = |ns, worst_ns, unfinished_ns| Waits { buckets: vec![(ns, 500)], worst_ns, unfinished_ns };
     let rounds = vec![
         (Pass::Latency, outcome(vec![500], 0, waits(100, 100, 0))),
         (Pass::Latency, outcome(vec![500], 0, waits(900, 5_000, 5_000))),
@@ -44,7 +44,7 @@ fn waits_of_all_rounds_are_one_distribution_and_the_unfinished_count_for_the_wor
 
 #[test]
 fn events_are_per_acquisition_and_those_that_never_came_are_left_out() {
-    let cell = Cell::of("l", ("p", None, 1), State::Measured, &[(Pass::Events, outcome(vec![100], 0, None))]);
+    let cell = Cell::of("l", ("p", None, 1), State::Measured, &[(Pass::Events, outcome(vec![100], 0, NONE))]);
     assert_eq!(cell.events.len(), 1);
     assert!((cell.events[0].per_acquisition - 0.5).abs() < 1e-9);
 }
@@ -52,14 +52,14 @@ fn events_are_per_acquisition_and_those_that_never_came_are_left_out() {
 #[test]
 fn no_acquisitions_have_no_cost() {
     let cell =
-        Cell::of("l", ("p", None, 1), State::Stalled, &[(Pass::Throughput, outcome(vec![0], 9, None))]);
+        Cell::of("l", ("p", None, 1), State::Stalled, &[(Pass::Throughput, outcome(vec![0], 9, NONE))]);
     assert_eq!(cell.cpu_s_per_million, None);
 }
 
 /// The cell of a round with so many reads and writes of each thread.
 fn rw(mix: Mix, reads: &[u64], writes: &[u64]) -> Cell {
-    let reads_of = Accesses { counts: reads.to_vec(), waits: None };
-    let outcome = CellOutcome { reads: reads_of, ..outcome(writes.to_vec(), 1, None) };
+    let mut outcome = outcome(writes.to_vec(), 1, NONE);
+    outcome.sides[READ].counts = reads.to_vec();
     Cell::of("l", ("p", Some(mix), reads.len()), State::Measured, &[(Pass::Throughput, outcome)])
 }
 

@@ -1,99 +1,83 @@
 //! One run from arguments to exit code.
-use super::args::{Args, RwArgs};
-use super::cell::{Calibration, CellSpec};
+use super::args::{Args, Measure, RwArgs};
+use super::cell::CellSpec;
 use super::cgroup::Cgroup;
-use super::config::{self, Config};
 use super::engine::{self, Observer};
-use super::executor::ProcessExecutor;
 use super::export::formats;
 use super::list::list;
 use super::machine::{self, Activity};
-use super::mix::named;
 use super::plan::{self, Group, Topic};
-use super::report::Report;
+use super::report::{Cell, Report, State};
 use super::warnings::{self, Beforehand, Warning};
-use super::{calibrate, clock, table, verdict};
+use super::work::calibrate;
+use super::{config, executor, table, verdict};
+use crate::ablate::Sample;
 use core::fmt::Write as _;
 use core::time::Duration;
-use lab_kit::export::{Exports, Files};
+use lab_kit::export::Exports;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
 
+/// Makes tables of cells.
+type Tables<'a> = &'a dyn Fn(&[Sample]) -> String;
+
 /// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
 
-/// A benchmark of its own: what it measures, writes and prints.
-pub(crate) struct Study {
-    /// What its files are called.
-    pub stem: &'static str,
-    /// Whether more is measured than the cells of the matrix, and the answer is told.
-    pub whole: bool,
-    pub tables: fn(&Report) -> String,
-}
-
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
 pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> ExitCode {
+    if args.list { print(&list(rw.is_some()), ExitCode::SUCCESS) } else { run_study(args, rw, None) }
+}
+
+/// Runs the cells of the benchmark of mutexes, and shows them in tables of another kind.
+pub(crate) fn run_showing(args: &Args, tables: Tables) -> ExitCode {
+    run_study(args, None, Some(tables))
+}
+
+fn sample(cell: &Cell) -> Sample {
+    let sound = cell.state == State::Measured;
+    Sample {
+        lock: cell.lock.clone(),
+        load: cell.profile.clone(),
+        threads: cell.threads,
+        rates: if sound { cell.rates().to_vec() } else { Vec::new() },
+        worst_ns: cell.latency.as_ref().filter(|_| sound).map(|latency| latency.worst_ns as f64),
+        cpu: cell.cpu_s_per_million.filter(|_| sound),
+    }
+}
+
+fn run_study(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> ExitCode {
+    measure(args, rw, tables).unwrap_or_else(|message| {
+        eprintln!("stanchion: {message}");
+        ExitCode::from(REFUSED)
+    })
+}
+
+/// Whatever may be refused is refused before anything is measured. With tables of another kind only the cells
+/// of the matrix are measured, and no answer is told.
+fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
+    let Measure { cpus, files, quiet, .. } = &args.measure;
+    if let Some(cpus) = cpus {
+        machine::restrict_to(cpus)
+            .map_err(|error| format!("--cpus: cannot keep to CPUs {cpus:?}: {error}"))?;
+    }
+    let cpus = machine::available_cpus();
+    let (mut setting, locks) = config::resolve(args, rw, cpus.clone())?;
     let stem = if rw.is_some() { "bench-rw" } else { "bench" };
-    let study = Study { stem, whole: true, tables: table::render };
-    run_study(args, rw, study)
-}
-
-pub(crate) fn run_study(args: &Args, rw: Option<&RwArgs>, study: Study) -> ExitCode {
-    if args.list {
-        return print(&list(rw.is_some()), ExitCode::SUCCESS);
-    }
-    match prepare(args, rw, study.stem) {
-        Ok((config, exports)) => measure(args, config, exports, study),
-        Err(message) => {
-            eprintln!("stanchion: {message}");
-            ExitCode::from(REFUSED)
-        }
-    }
-}
-
-/// Everything that may be refused.
-fn prepare(
-    args: &Args,
-    rw: Option<&RwArgs>,
-    stem: &'static str,
-) -> Result<(Config, Exports<Report>), String> {
-    let cpus = match &args.measure.cpus {
-        Some(list) => {
-            let cpus = config::cpus(list)?;
-            machine::restrict_to(&cpus)
-                .map_err(|error| format!("--cpus: cannot keep to CPUs {list}: {error}"))?;
-            cpus
-        }
-        None => machine::available_cpus(),
-    };
-    let config = Config::resolve(args, rw, cpus)?;
-    let files = Files {
-        json: args.measure.json.clone(),
-        csv: args.measure.csv.clone(),
-        html: args.html.clone(),
-        out: args.out.clone(),
-        force: args.measure.force,
-    };
-    Ok((config, files.open(&formats(stem))?))
-}
-
-/// Calibrates on one CPU, on a thread of its own so that the rest of the run stays free to move.
-fn calibrated() -> Calibration {
-    let pinned = std::thread::spawn(|| {
-        // If pinning is refused, the figures are only noisier.
-        let _ = machine::pin_to_one_cpu();
-        calibrate::calibrate()
-    });
-    pinned.join().expect("calibration does not panic")
-}
-
-fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Study) -> ExitCode {
+    let exports = files.open(&formats(if tables.is_some() { "ablate" } else { stem }))?;
     interrupt::install();
-    let (cgroup, unlimited) = cgroup(&mut config);
-    let cpus = config.setting.cpus.clone();
+    // Where there can be no cgroup, the cells with a CPU limit are left out, with a warning.
+    let limited = !args.uncontended && !args.cpu_limit.is_empty();
+    let (cgroup, unlimited) = match limited.then(Cgroup::create).transpose() {
+        Ok(cgroup) => (cgroup, None),
+        Err(reason) => {
+            setting.profiles.retain(|profile| profile.cpu_limit.is_none());
+            (None, Some(Warning::NoCpuLimit { reason }))
+        }
+    };
     let mut before = warnings::before(&Beforehand {
         debug_build: cfg!(debug_assertions),
         cpus: cpus.len(),
@@ -101,45 +85,44 @@ fn measure(args: &Args, mut config: Config, exports: Exports<Report>, study: Stu
         runnable: machine::other_runnable(),
         busy: machine::busy_before(&cpus, WATCH),
         governor: machine::governor(),
-        stable_clock: clock::is_stable(),
+        stable_clock: stanchion::native::ticks::are_steady(),
     });
     before.extend(unlimited);
-    let mut report = Report::new(config.setting, calibrated(), config.locks);
+    // On a thread of its own, so that the rest of the run stays free to move.
+    let calibration = std::thread::spawn(|| {
+        // If pinning is refused, the figures are only noisier.
+        let _ = machine::pin_to_one_cpu();
+        calibrate()
+    });
+    let calibration = calibration.join().expect("calibration does not panic");
+    let mut report = Report::new(setting, calibration, locks);
     report.warnings.clone_from(&before);
-    let mut groups = plan::groups(&report, config.uncontended_only);
-    groups.retain(|group| study.whole || matches!(group.topic, Topic::Cells { .. }));
-    announce(args, &report, &groups);
-
+    let mut groups = plan::groups(&report, args.uncontended);
+    groups.retain(|group| tables.is_none() || group.topic == Topic::Cells);
+    if !quiet {
+        announce(&report, &groups);
+    }
     let mut driver = Driver {
-        study,
+        tells: tables.is_none(),
         exports,
-        progress: Progress::new(planned_ms(&groups), args.measure.quiet),
+        progress: Progress::new(planned_ms(&groups), *quiet),
         planned_ms: 0,
         before,
         last: Activity::sample(&cpus),
-        cpus,
         worst: (0.0, 0.0),
         error: None,
     };
-    let mut executor = ProcessExecutor { cgroup };
-    engine::run(&mut executor, &mut driver, &groups, &mut report);
-    drop(executor);
+    engine::run(&mut |spec| executor::run(spec, cgroup.as_ref()), &mut driver, &groups, &mut report);
+    drop(cgroup);
     driver.progress.finish();
-    finish(&driver, &report)
-}
-
-/// The cgroup of cells with a CPU limit, if there are any; where there can be none, the cells are left out,
-/// with a warning.
-fn cgroup(config: &mut Config) -> (Option<Cgroup>, Option<Warning>) {
-    let profiles = &mut config.setting.profiles;
-    let limited = !config.uncontended_only && profiles.iter().any(|profile| profile.cpu_limit.is_some());
-    match limited.then(Cgroup::create).transpose() {
-        Ok(cgroup) => (cgroup, None),
-        Err(reason) => {
-            profiles.retain(|profile| profile.cpu_limit.is_none());
-            (None, Some(Warning::NoCpuLimit { reason }))
+    let text = match tables {
+        None => table::render(&report),
+        Some(tables) => {
+            let samples: Vec<Sample> = report.cells.iter().map(sample).collect();
+            tables(&samples) + &table::notes(report.cells.iter(), report.setting.drain_ms)
         }
-    }
+    };
+    Ok(finish(&driver, &report, text))
 }
 
 fn planned_ms(groups: &[Group]) -> u64 {
@@ -147,29 +130,24 @@ fn planned_ms(groups: &[Group]) -> u64 {
 }
 
 /// What will be done, on standard error before it is done.
-fn announce(args: &Args, report: &Report, groups: &[Group]) {
-    if args.measure.quiet {
-        return;
-    }
-    let matrix = groups.iter().filter(|group| matches!(group.topic, Topic::Cells { .. }));
-    let cells = matrix.count() * report.locks.len();
-    eprintln!(
-        "{} locks on {} CPUs ({}), seed {}{}, about {}",
-        report.locks.len(),
-        report.setting.cpus.len(),
-        report.provenance.cpu_model,
-        report.setting.seed,
-        if groups.len() > 1 { format!(", {cells} cells") } else { String::new() },
-        spoken(planned_ms(groups) as f64 / 1e3)
-    );
+fn announce(report: &Report, groups: &[Group]) {
+    let Report { locks, setting, provenance, .. } = report;
+    let matrix = groups.iter().filter(|group| group.topic == Topic::Cells).count();
+    let cells = if groups.len() > 1 { format!(", {} cells", matrix * locks.len()) } else { String::new() };
+    let (locks, cpus, model) = (locks.len(), setting.cpus.len(), &provenance.cpu_model);
+    let (seed, time) = (setting.seed, spoken(planned_ms(groups) as f64 / 1e3));
+    eprintln!("{locks} locks on {cpus} CPUs ({model}), seed {seed}{cells}, about {time}");
+    warn(report);
+}
+
+fn warn(report: &Report) {
     for warning in &report.warnings {
         eprintln!("warning: {warning}");
     }
 }
 
-/// Prints the result, the verdict last, and decides the exit code.
-fn finish(driver: &Driver, report: &Report) -> ExitCode {
-    let mut text = (driver.study.tables)(report);
+/// Prints the result below its tables, the verdict last, and decides the exit code.
+fn finish(driver: &Driver, report: &Report, mut text: String) -> ExitCode {
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
     }
@@ -182,9 +160,7 @@ fn finish(driver: &Driver, report: &Report) -> ExitCode {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(INTERRUPTED),
     };
-    for warning in &report.warnings {
-        eprintln!("warning: {warning}");
-    }
+    warn(report);
     let code = print(&text, code);
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");
@@ -198,13 +174,13 @@ fn finish(driver: &Driver, report: &Report) -> ExitCode {
 
 /// Keeps files, warnings and progress up to date while the engine runs.
 struct Driver {
-    study: Study,
+    /// Whether the answer is told.
+    tells: bool,
     exports: Exports<Report>,
     progress: Progress,
     /// What the steps so far take by the plan; the bar learns of each when it is over.
     planned_ms: u64,
     before: Vec<Warning>,
-    cpus: Vec<usize>,
     last: Activity,
     /// Largest shares of any group: other programs, and the hypervisor.
     worst: (f64, f64),
@@ -212,16 +188,16 @@ struct Driver {
 }
 
 impl Observer for Driver {
-    fn step(&mut self, spec: &CellSpec) {
+    fn step(&mut self, spec: &CellSpec) -> bool {
         self.progress.set(self.planned_ms);
         self.planned_ms += plan::nominal_ms(spec);
-        let load = named(&spec.profile.name, spec.mix);
-        self.progress.now(format!("{load}, {} threads, {}", spec.threads, spec.lock));
+        self.progress.now(format!("{}, {}", spec.load(), spec.lock));
+        !interrupt::requested()
     }
 
     fn group_done(&mut self, group: &Group, report: &mut Report) {
-        let now = Activity::sample(&self.cpus);
-        let (foreign, stolen) = now.shares_since(&self.last, self.cpus.len());
+        let now = Activity::sample(&report.setting.cpus);
+        let (foreign, stolen) = now.shares_since(&self.last, report.setting.cpus.len());
         self.last = now;
         self.worst = (self.worst.0.max(foreign), self.worst.1.max(stolen));
         report.warnings.retain(|warning| matches!(warning, Warning::Failed { .. }));
@@ -229,18 +205,14 @@ impl Observer for Driver {
         report.warnings.extend(warnings::during(self.worst.0, self.worst.1));
         let doubts = warnings::about_cells(report);
         report.warnings.extend(doubts);
-        if self.study.whole {
+        if self.tells {
             report.summary = verdict::lines(report);
         }
         self.progress.set(self.planned_ms);
-        self.progress.line(&format!("done: {}", group.topic.told()));
+        self.progress.line(&format!("done: {}", group.told()));
         // Said once and at the end: the measurement goes on, the terminal still gets its tables.
         if let Err(error) = self.exports.write(report) {
             self.error = Some(error);
         }
-    }
-
-    fn stop_requested(&self) -> bool {
-        interrupt::requested()
     }
 }

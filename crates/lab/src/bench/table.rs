@@ -2,16 +2,16 @@
 //! locks that have a row in it, and those that collapsed.
 use super::cell::Profile;
 use super::contender::Kind;
-use super::costs::uncontended;
 use super::list::wrap;
 use super::mix::Load;
+use super::plan::{COSTS, NO_LOCK};
 use super::quantity::{QUANTITIES, Quantity};
 use super::report::{Cell, Report, State};
 use core::fmt::Write;
 use lab_kit::export::grid::{Column, heading, in_pieces};
+use lab_kit::stats::Ratio;
 use lab_kit::units::{round_ns, three_figures};
 
-/// Everything, for the terminal.
 pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);
     for load in report.loads() {
@@ -59,8 +59,8 @@ impl<'a> Rows<'a> {
         let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
         let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
         let rank = |name: &str| {
-            let cells = report.setting.threads.iter().filter_map(|&column| report.at(name, load, column));
-            let sound = cells.filter(|cell| cell.state == State::Measured);
+            let sound =
+                report.section(load).filter(|cell| cell.lock == name && cell.state == State::Measured);
             let logs: Vec<f64> =
                 sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
             if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }
@@ -109,15 +109,13 @@ pub(crate) fn describe(report: &Report, profile: &Profile) -> String {
     let limit = profile.cpu_limit.map(|cpus| format!(", CPU limit {cpus}")).unwrap_or_default();
     let (section, think) = (round_ns(profile.critical_ns as f64), round_ns(profile.think_ns as f64));
     let yields = if profile.yields { "; the holder yields in between" } else { "" };
-    let times = format!("critical section {section}, think time {think}{limit}{yields}");
-    match report.overhead.iter().find(|overhead| overhead.profile == profile.name) {
-        Some(overhead) => format!(
-            "{times}\nwithout any lock an iteration takes {} ns, and {} ns in latency passes",
-            three_figures(overhead.throughput_ns),
-            three_figures(overhead.latency_ns)
-        ),
-        None => times,
-    }
+    let overhead = report.overhead.iter().find(|overhead| overhead.profile == profile.name);
+    let overhead = overhead.map(|overhead| {
+        let [bare, timed] = [overhead.throughput_ns, overhead.latency_ns].map(three_figures);
+        format!("\nwithout any lock an iteration takes {bare} ns, and {timed} ns in latency passes")
+    });
+    let overhead = overhead.unwrap_or_default();
+    format!("critical section {section}, think time {think}{limit}{yields}{overhead}")
 }
 
 /// More equal firsts than this are no news, and get no mark.
@@ -166,7 +164,6 @@ fn by_count(report: &Report, rows: &[&str], show: impl Fn(&str, usize) -> String
     report.setting.threads.iter().map(column).collect()
 }
 
-/// What stands above the names of the locks: what is counted.
 pub(crate) fn corner(load: Load) -> String {
     format!("{} (per CPU)", load.counted())
 }
@@ -176,7 +173,7 @@ fn ratios(report: &Report, load: Load, rows: &[&str]) -> String {
     let is_ours = |name: &&&str| report.kind(name) == Some(Kind::Stanchion);
     let ours: Vec<&str> = rows.iter().filter(is_ours).copied().collect();
     let told = |lock: &str, column| {
-        let ratio = report.to_best_peer(report.at(lock, load, column)?)?;
+        let (_, ratio) = report.best_peer(report.at(lock, load, column)?)?;
         Some(ratio.told()? + " ")
     };
     let columns = by_count(report, &ours, |lock, column| told(lock, column).unwrap_or("- ".to_owned()));
@@ -206,6 +203,61 @@ pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) ->
             State::Failed { reason } => writeln!(text, "failed: {who}: {reason}"),
             State::Measured | State::Skipped { .. } => Ok(()),
         };
+    }
+    text
+}
+
+pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {
+    let measured = |name: &str| report.uncontended.iter().any(|row| row.costs.contains_key(name));
+    COSTS.iter().map(|&(name, title, ..)| (name, title)).filter(|(name, _)| measured(name)).collect()
+}
+
+/// The rows of a table, the cheapest first and the bare loop last, and its columns: each cost with its ratio
+/// to the best peer, then sizes.
+pub(crate) fn costs_table(report: &Report) -> (Vec<&str>, Vec<Column>) {
+    let name = costs(report).first().map_or("", |(name, _)| name);
+    let mut locks: Vec<&str> = report.uncontended.iter().map(|row| row.lock.as_str()).collect();
+    let (bare, cost) = (|lock: &str| lock == NO_LOCK, |lock: &str| report.median_cost(lock, name));
+    locks.sort_by(|a, b| bare(a).cmp(&bare(b)).then(cost(a).total_cmp(&cost(b))));
+    let mut columns = Vec::new();
+    for (name, title) in costs(report) {
+        let peers = report.locks.iter().filter(|lock| lock.kind == Kind::Peer).map(|lock| lock.name.as_str());
+        let cost = |lock: &str| report.median_cost(lock, name);
+        let best = peers.min_by(|a, b| cost(a).total_cmp(&cost(b))).and_then(|peer| report.cost(peer, name));
+        let figure = |lock: &&str| report.cost(lock, name).map(|own| format!("{:.2}", own.median));
+        let ratio = |lock: &&str| {
+            let (own, best) = (report.cost(lock, name)?, best?);
+            Ratio::of(&[(&own.rounds, &best.rounds)])?.told()
+        };
+        columns.push(column(title, locks.iter().map(figure)));
+        columns.push(column("/ best peer", locks.iter().map(ratio)));
+    }
+    let bytes = |lock: &&str| {
+        let info = report.info(lock)?;
+        let more = if info.memory.description().is_empty() { " " } else { "+" };
+        Some(format!("{}{more}", info.bytes))
+    };
+    columns.push(column("bytes", locks.iter().map(bytes)));
+    (locks.into_iter().map(|lock| if lock == NO_LOCK { "(bare loop)" } else { lock }).collect(), columns)
+}
+
+fn column(title: &str, cells: impl Iterator<Item = Option<String>>) -> Column {
+    let cells = cells.map(|cell| cell.unwrap_or_else(|| "-".to_owned())).collect();
+    Column { title: title.to_owned(), cells }
+}
+
+pub(crate) const ABOUT_COSTS: &str = "acquire + release by one thread, loop included (median of the rounds; ratios \
+    with 95 %\nintervals); after: the same of a lock for which two threads contended before";
+
+/// The table of uncontended costs, for a terminal.
+fn uncontended(report: &Report) -> String {
+    if report.uncontended.is_empty() {
+        return String::new();
+    }
+    let (rows, columns) = costs_table(report);
+    let mut text = format!("uncontended {ABOUT_COSTS}\n{}", in_pieces("lock", &rows, &columns));
+    for lock in report.locks.iter().filter(|lock| !lock.memory.description().is_empty()) {
+        let _ = writeln!(text, "+ {}: {}", lock.name, lock.memory.description());
     }
     text
 }

@@ -1,7 +1,7 @@
 //! Tables: order, marks, collapsed locks, ratios, width.
 use super::*;
 use crate::bench::mix::Mix;
-use crate::bench::testing::{full, full_rw};
+use crate::bench::tests::{full, full_rw};
 
 fn section<'a>(text: &'a str, name: &str) -> &'a str {
     text.split(&format!("== {name} ==")).nth(1).expect("a section")
@@ -30,7 +30,7 @@ fn rows_are_sorted_by_what_was_asked_for() {
 #[test]
 fn locks_that_collapsed_are_one_line_and_have_no_row() {
     let mut report = full();
-    report.locks.push(crate::bench::testing::lock("b"));
+    report.locks.push(crate::bench::tests::lock("b"));
     for (index, cell) in report.cells.clone().into_iter().filter(|cell| cell.lock == "a").enumerate() {
         let slow = index == 1;
         let mut cell = Cell { lock: "b".into(), ..cell };

@@ -1,11 +1,10 @@
 //! The answer, in ten lines at most: which lock to take here, by how much over what people use today, what it
 //! costs, how long its waiters wait, and how sure that is.
 use super::contender::Kind;
-use super::costs::costs;
-use super::mix::Load;
+use super::mix::{Load, once};
 use super::quantity::fairness;
 use super::report::{Cell, LockInfo, Report, State};
-use super::table::Rows;
+use super::table::{Rows, costs};
 use super::warnings::Warning;
 use lab_kit::export::grid::WIDTH;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};
@@ -23,46 +22,38 @@ struct Candidate<'a> {
 
 /// All lines, the first of which says what the rest rests on.
 pub(crate) fn lines(report: &Report) -> Vec<String> {
-    let mut lines = vec![sure(report)];
-    let mut tell = |label, items: Vec<String>| {
-        lines.extend((!items.is_empty()).then(|| fitted(label, items)));
-    };
-    tell("broken", wrong(report));
-    let contended = contended(report);
-    let all = candidates(report, &contended);
+    let (contended, collapsed) = (contended(report), collapsed(report));
+    let all = candidates(report, &contended, &collapsed);
+    let mut lines = vec![("broken", wrong(report))];
     if let Some(best) = all.first() {
-        tell("take", take(report, best, &all, contended.len()));
-        tell("ahead", compared(best, &all, "throughput", Cell::rates));
-        tell("weakest", weakest(report, best).into_iter().collect());
-        tell("costs", compared(best, &all, "CPU time of an acquisition", |cell| &cell.cpu_rounds));
-        tell("shares", shares(best, &all));
-        tell("waits", waits(report, best, &all).unwrap_or_default());
-        tell("alone", alone(report, best.info));
+        lines.extend([
+            ("take", take(report, best, &all, contended.len())),
+            ("ahead", compared(best, &all, "throughput", Cell::rates)),
+            ("weakest", weakest(report, best).into_iter().collect()),
+            ("costs", compared(best, &all, "CPU time of an acquisition", |cell| &cell.cpu_rounds)),
+            ("shares", shares(best, &all)),
+            ("waits", waits(report, best, &all).unwrap_or_default()),
+            ("alone", alone(report, best.info)),
+        ]);
     } else {
-        if !contended.is_empty() {
-            tell("take", vec!["not decided: no lock held under all loads".to_owned()]);
-        }
-        tell("alone", cheapest(report).map(|lock| alone(report, lock)).unwrap_or_default());
+        let undecided = "not decided: no lock held under all loads".to_owned();
+        lines.push(("take", if contended.is_empty() { Vec::new() } else { vec![undecided] }));
+        lines.push(("alone", cheapest(report).map(|lock| alone(report, lock)).unwrap_or_default()));
     }
-    tell("lost", lost(report));
-    lines
+    lines.push(("lost", lost(report, &collapsed)));
+    let told = lines.into_iter().filter(|(_, items)| !items.is_empty());
+    core::iter::once(sure(report)).chain(told.map(|(label, items)| fitted(label, &items))).collect()
 }
 
 /// A line of a label and as many of the items as fit; how many do not is said.
-fn fitted(label: &str, items: Vec<String>) -> String {
-    let mut line = format!("  {label:<8}");
-    let count = items.len();
-    for (index, item) in items.into_iter().enumerate() {
-        let gap = if index == 0 { "" } else { ", " };
-        let left = count - index;
-        let reserve = if left > 1 { format!(", and {} more", left - 1).len() } else { 0 };
-        if index > 0 && line.chars().count() + gap.len() + item.chars().count() + reserve > WIDTH {
-            return format!("{line}, and {left} more");
-        }
-        line += gap;
-        line += &item;
-    }
-    line
+fn fitted(label: &str, items: &[String]) -> String {
+    let line = |count: usize| {
+        let left = items.len() - count;
+        let more = if left > 0 { format!(", and {left} more") } else { String::new() };
+        format!("  {label:<8}{}{more}", items[..count].join(", "))
+    };
+    let fits = |line: &String| line.chars().count() <= WIDTH;
+    (1..=items.len()).rev().map(line).find(fits).unwrap_or_else(|| line(1))
 }
 
 /// How much it rests on: rounds, noise, and what speaks against it.
@@ -84,7 +75,7 @@ fn sure(report: &Report) -> String {
     });
     items.extend(doubts.map(str::to_owned));
     items.dedup();
-    format!("verdict: {}", fitted("", items).trim_start())
+    format!("verdict: {}", fitted("", &items).trim_start())
 }
 
 /// The loads at which several threads want the lock.
@@ -95,13 +86,17 @@ fn contended(report: &Report) -> Vec<(Load<'_>, usize)> {
     report.loads().into_iter().flat_map(columns).filter(several).collect()
 }
 
+/// Cells in which locks collapsed or stalled, each the first of its lock under a load.
+fn collapsed(report: &Report) -> Vec<&Cell> {
+    report.loads().into_iter().flat_map(|load| Rows::of(report, load).collapsed).collect()
+}
+
 /// The locks that held everywhere, the fastest in the geometric mean first.
-fn candidates<'a>(report: &'a Report, contended: &[(Load<'a>, usize)]) -> Vec<Candidate<'a>> {
-    let loads = report.loads();
-    let lost = |name: &str| {
-        let collapsed = |load: &Load| Rows::of(report, *load).collapsed.iter().any(|cell| cell.lock == name);
-        loads.iter().any(collapsed)
-    };
+fn candidates<'a>(
+    report: &'a Report,
+    contended: &[(Load<'a>, usize)],
+    collapsed: &[&Cell],
+) -> Vec<Candidate<'a>> {
     let sound = |info: &'a LockInfo| {
         let cell = |&(load, column): &(Load<'a>, usize)| {
             report.at(&info.name, load, column).filter(|cell| cell.state == State::Measured)
@@ -109,7 +104,8 @@ fn candidates<'a>(report: &'a Report, contended: &[(Load<'a>, usize)]) -> Vec<Ca
         let cells = contended.iter().map(cell).collect::<Option<Vec<_>>>()?;
         Some(Candidate { info, cells })
     };
-    let asked = report.locks.iter().filter(|info| info.kind != Kind::Hidden && !lost(&info.name));
+    let held = |info: &&LockInfo| collapsed.iter().all(|cell| cell.lock != info.name);
+    let asked = report.locks.iter().filter(|info| info.kind != Kind::Hidden).filter(held);
     let mut candidates: Vec<_> = asked.filter_map(sound).filter(|all| !all.cells.is_empty()).collect();
     let score = |of: &Candidate| of.cells.iter().map(|cell| cell.rate().ln()).sum::<f64>();
     candidates.sort_by(|a, b| score(b).total_cmp(&score(a)));
@@ -171,12 +167,11 @@ fn first_with(what: &str, mut items: Vec<String>) -> Vec<String> {
 
 /// Where the best lock does worst beside a peer.
 fn weakest(report: &Report, best: &Candidate) -> Option<String> {
-    let ratio = |cell: &&&Cell| report.to_best_peer(cell).filter(|ratio| ratio.interval.is_some());
-    let cells = best.cells.iter().filter_map(|cell| Some((ratio(&cell)?, cell)));
-    let (ratio, cell) = cells.min_by(|a, b| a.0.ratio.total_cmp(&b.0.ratio))?;
-    let load = report.load(cell)?;
-    let peer = &report.best_peer(load, load.column(cell.threads))?.lock;
-    (*peer != best.info.name).then(|| format!("throughput {ratio} of {peer} at {}", load.with(cell.threads)))
+    let beside = best.cells.iter().filter_map(|cell| Some((cell, report.best_peer(cell)?)));
+    let told = beside.filter(|(_, (_, ratio))| ratio.interval.is_some());
+    let (cell, (peer, ratio)) = told.min_by(|(_, (_, a)), (_, (_, b))| a.ratio.total_cmp(&b.ratio))?;
+    let load = report.load(cell)?.with(cell.threads);
+    (peer.lock != best.info.name).then(|| format!("throughput {ratio} of {} at {load}", peer.lock))
 }
 
 /// How evenly it is shared, and what memory it takes.
@@ -195,7 +190,6 @@ fn shares(best: &Candidate, all: &[Candidate]) -> Vec<String> {
     items
 }
 
-/// The longest waits seen.
 fn waits(report: &Report, best: &Candidate, all: &[Candidate]) -> Option<Vec<String>> {
     let longest = |of: &Candidate| {
         let waits = of.cells.iter().filter_map(|cell| Some(cell.latency.as_ref()?.worst_ns));
@@ -235,30 +229,24 @@ fn cheapest(report: &Report) -> Option<&LockInfo> {
 /// What must not pass silently.
 fn wrong(report: &Report) -> Vec<String> {
     let told = |cell: &Cell| {
-        let load = report.load(cell)?;
         let word = match &cell.state {
             State::Broken { .. } | State::Torn { .. } => "BROKEN",
             State::Failed { .. } => "failed",
             _ => return None,
         };
-        Some(format!("{} is {word} ({})", cell.lock, load.with(cell.threads)))
+        Some(format!("{} is {word} ({})", cell.lock, report.load(cell)?.with(cell.threads)))
     };
     report.cells.iter().filter_map(told).collect()
 }
 
 /// Locks that collapsed or stalled, each where it first does.
-fn lost(report: &Report) -> Vec<String> {
-    let mut seen: Vec<&str> = Vec::new();
-    let mut items = Vec::new();
-    for load in report.loads() {
-        for cell in Rows::of(report, load).collapsed {
-            if !seen.contains(&cell.lock.as_str()) {
-                seen.push(&cell.lock);
-                items.push(format!("{} ({})", cell.lock, load.with(cell.threads)));
-            }
-        }
-    }
-    first_with("below a tenth of the best:", items)
+fn lost(report: &Report, collapsed: &[&Cell]) -> Vec<String> {
+    let told = |lock: &String| {
+        let first = collapsed.iter().find(|cell| cell.lock == *lock)?;
+        Some(format!("{lock} ({})", report.load(first)?.with(first.threads)))
+    };
+    let locks = once(collapsed.iter().map(|cell| &cell.lock)).into_iter();
+    first_with("below a tenth of the best:", locks.filter_map(told).collect())
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! The answer: its length, what it decides, and what it says when it does not.
 use super::*;
-use crate::bench::testing::{full, full_rw};
+use crate::bench::tests::{full, full_rw};
 
 /// A full report with so many rounds, in which `a` is twice as fast as `peer`, give or take `noise` in
 /// turns.
@@ -28,7 +28,7 @@ fn line(report: &Report, label: &str) -> String {
 fn the_answer_is_ten_lines_of_a_hundred_columns_with_an_interval_for_each_ratio() {
     let mut report = report(5, 0.01);
     for name in ["broken-with-a-long-name", "collapsed-with-a-long-name", "std", "parking_lot", "pthread"] {
-        report.locks.push(LockInfo { kind: Kind::Peer, ..crate::bench::testing::lock(name) });
+        report.locks.push(LockInfo { kind: Kind::Peer, ..crate::bench::tests::lock(name) });
         for mut cell in report.cells.clone().into_iter().filter(|cell| cell.lock == "peer") {
             name.clone_into(&mut cell.lock);
             if name.starts_with("broken") {

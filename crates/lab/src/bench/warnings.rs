@@ -1,12 +1,10 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
-use super::mix::{named, plural};
-use super::report::{Cell, Report, Side, State};
+use super::report::{Cell, Report, State};
 use core::fmt;
 use lab_kit::stats::Summary;
 use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
 
-/// One reason to doubt a result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "warning", rename_all = "kebab-case")]
 pub(crate) enum Warning {
@@ -122,55 +120,29 @@ pub(crate) fn during(foreign: f64, stolen: f64) -> Vec<Warning> {
     busy.into_iter().chain(stolen).collect()
 }
 
-/// What a sound cell, or a side of one, may give reason to doubt.
-struct Doubtful {
-    /// Which it is.
-    name: String,
-    /// Whether a round stands apart from the others.
-    outlier: bool,
-    /// How many waits its percentiles rest on, if it has any.
-    samples: Option<u64>,
-    /// The longest wait that was cut off.
-    unfinished_ns: u64,
-}
-
-/// A cell; and its sides, since rare writes have few waits.
-fn doubtful(cell: &Cell) -> impl Iterator<Item = Doubtful> {
-    let (threads, load) = (plural(cell.threads, "threads"), named(&cell.profile, cell.mix));
-    let name = format!("{} with {threads}, {load}", cell.lock);
-    let whole = Doubtful {
-        name: name.clone(),
-        outlier: cell.throughput.as_ref().is_some_and(Summary::has_outlier),
-        samples: cell.latency.as_ref().filter(|_| cell.mix.is_none()).map(|latency| latency.samples),
-        unfinished_ns: cell.latency.as_ref().map_or(0, |latency| latency.unfinished_ns),
-    };
-    let side = move |(what, side): (&str, &Side)| Doubtful {
-        name: format!("{what} of {name}"),
-        outlier: false,
-        samples: side.latency.as_ref().map(|latency| latency.samples),
-        unfinished_ns: 0,
-    };
-    core::iter::once(whole).chain(cell.sides().map(side))
+/// How many waits the percentiles of a cell rest on; or those of its sides, since rare writes have few.
+fn samples(cell: &Cell) -> Vec<(String, u64)> {
+    let sides = cell.sides().map(|(what, side)| (format!("{what} of {}", cell.name()), &side.latency));
+    let whole = cell.mix.is_none().then(|| (cell.name(), &cell.latency));
+    let all = whole.into_iter().chain(sides);
+    all.filter_map(|(name, latency)| Some((name, latency.as_ref()?.samples))).collect()
 }
 
 /// Warnings about the figures themselves: of each kind one, with the first that gives it.
 pub(crate) fn about_cells(report: &Report) -> Vec<Warning> {
-    let sound = report.cells.iter().filter(|cell| cell.state == State::Measured);
-    let sound: Vec<Doubtful> = sound.flat_map(doubtful).collect();
-    let found = |doubt: &dyn Fn(&Doubtful) -> bool| {
-        let mut cells = sound.iter().filter(|cell| doubt(cell));
-        let first = cells.next()?;
-        Some((1 + cells.count(), first.name.clone(), first.samples.unwrap_or(u64::MAX)))
-    };
-    let of = report.cells.len();
+    let sound = || report.cells.iter().filter(|cell| cell.state == State::Measured);
     let limit = report.setting.latency_time_ms as f64 * 1e6 * CUT_OFF;
-    let outliers = found(&|cell| cell.outlier);
-    let few = found(&|cell| cell.samples.is_some_and(|samples| samples < ENOUGH_SAMPLES));
-    let cut = found(&|cell| cell.unfinished_ns as f64 > limit);
+    let outlier = |cell: &&Cell| cell.throughput.as_ref().is_some_and(Summary::has_outlier);
+    let cut = |cell: &&Cell| cell.latency.as_ref().is_some_and(|waits| waits.unfinished_ns as f64 > limit);
+    let outliers: Vec<String> = sound().filter(outlier).map(Cell::name).collect();
+    let cut: Vec<String> = sound().filter(cut).map(Cell::name).collect();
+    let few = sound().flat_map(samples).filter(|(_, samples)| *samples < ENOUGH_SAMPLES);
+    let few: Vec<(String, u64)> = few.collect();
+    let (of, rare) = (report.cells.len(), few.first().cloned());
     [
-        outliers.map(|(cells, example, _)| Warning::Outliers { cells, of, example }),
-        few.map(|(cells, example, samples)| Warning::FewSamples { cells, example, samples }),
-        cut.map(|(cells, example, _)| Warning::CutOff { cells, example }),
+        outliers.first().cloned().map(|example| Warning::Outliers { cells: outliers.len(), of, example }),
+        rare.map(|(example, samples)| Warning::FewSamples { cells: few.len(), example, samples }),
+        cut.first().cloned().map(|example| Warning::CutOff { cells: cut.len(), example }),
     ]
     .into_iter()
     .flatten()
@@ -241,7 +213,7 @@ mod tests {
     #[test]
     fn few_waits_of_a_side_are_told() {
         let texts: Vec<String> =
-            about_cells(&crate::bench::testing::full_rw()).iter().map(ToString::to_string).collect();
+            about_cells(&crate::bench::tests::full_rw()).iter().map(ToString::to_string).collect();
         assert!(
             texts.iter().any(|text| text.contains("reads of a with 1 thread, empty, 99 % reads")),
             "{texts:?}"

@@ -2,11 +2,10 @@
 //!
 //! # Why a process per cell
 //!
-//! A lock under test may stall (thirty-two threads behind each other in a FIFO spin lock on two CPUs), may
-//! corrupt memory or crash. In a process of its own it can be killed, its spinning threads do not burn the
-//! CPUs of the next cell, and CPU time and context switches of the process are those of the cell, also when
-//! it stalls. Starting it costs about two milliseconds, outside of the measured window. Every round also
-//! gets fresh addresses, so that no lock profits from a lucky cache layout in all of them.
+//! A lock under test may stall (thirty-two threads behind each other in a FIFO spin lock on two CPUs), corrupt
+//! memory or crash. In a process of its own it can be killed, and CPU time and context switches of the process
+//! are those of the cell, also when it stalls. Starting it costs about two milliseconds, outside of the window.
+//! Every round also gets fresh addresses, so that no lock profits from a lucky cache layout in all of them.
 //!
 //! # The window
 //!
@@ -19,27 +18,38 @@
 //! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
 //! a reader looks at the one before its work and at the other after it. If a writer was in meanwhile the
 //! reader saw two different numbers; if two writers were, the counters miss some of their work at the end.
-use super::cell::{Accesses, CellOutcome, CellSpec, Pass, State};
-use super::clock;
+use super::cell::{Accesses, CellOutcome, CellSpec, Pass, READ, State, WRITE};
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
-use super::mix::Mix;
-use super::window::{Course, MEASURING, STOPPED};
-use super::window::{alone, drain, new_histogram, start_thread, waits};
-use super::work::{Random, Steps};
+use super::work::{Steps, alone, drain, new_histogram, random, used, waits};
 use core::hint::black_box;
-use core::sync::atomic::AtomicU64;
 use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU32, AtomicU64};
 use core::time::Duration;
 use crossbeam_utils::CachePadded;
+use fastrand::Rng;
 use hdrhistogram::Histogram;
+use stanchion::native::ticks;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
 use std::time::Instant;
 
-/// Index of a side in pairs of what both have. Of a mutex all is writes.
-const READ: usize = 0;
-const WRITE: usize = 1;
+/// Phases of a cell, the first before its window.
+const WARMING: u32 = 0;
+/// Waits that end now are recorded.
+const MEASURING: u32 = 1;
+/// Threads end after the acquisition under way.
+const STOPPED: u32 = 2;
+/// Enough for every thread to have run at least once at 16 threads a CPU; never more than a fifth of the
+/// cell.
+const WARM_UP: Duration = Duration::from_millis(20);
+/// Room for any lock's slow path; the default of 8 MiB would be address space for thousands of threads.
+const STACK_BYTES: usize = 256 * 1024;
+
+/// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
+const CONTENTION: Duration = Duration::from_millis(5);
+/// Longer than the default lock, and most others, spin before they sleep, so that their waiters do.
+const LONG_SECTION: Duration = Duration::from_micros(50);
 
 /// What a thread shows while it runs, by side.
 #[derive(Default)]
@@ -52,37 +62,31 @@ struct Slot {
 /// What the threads of a cell share beside the lock, which lies alone on its lines: what is measured is the
 /// hand-over of the lock, not of its neighbours.
 struct Shared {
+    cell: CellSpec,
     /// Protected by the lock; a mutex has the first only. Loaded and stored separately and without ordering,
     /// which costs what plain counters cost, loses updates when exclusion fails, and is still defined
     /// behaviour then.
     pair: CachePadded<[AtomicU64; 2]>,
     slots: Box<[CachePadded<Slot>]>,
-    course: Course,
+    phase: CachePadded<AtomicU32>,
+    /// Where the threads meet before.
+    barrier: Barrier,
 }
 
-/// One thread's part in a cell. Loops take it apart, so that all of it is in registers.
-struct Part {
-    index: usize,
-    steps: Steps,
-    random: Random,
-    /// A draw below this is a read.
-    reads_below: u64,
-}
-
-/// What a thread did.
+/// What a thread did, or several.
 #[derive(Default)]
 struct ThreadEnd {
     acquisitions: [u64; 2],
     /// Reads that saw two different numbers.
     torn: u64,
-    /// By side; none but in a latency pass.
+    /// By side; none of a thread but in a latency pass.
     waits: Vec<Histogram<u64>>,
 }
 
-/// A lock, and whether it is a reader-writer lock: what is left of `RW` in the loops is what its kind needs.
-struct Lock<C, const RW: bool>(CachePadded<C>);
+/// A lock. What is left of `RW` in the loops is what its kind needs.
+struct Lock<C>(CachePadded<C>);
 
-impl<C: Contender, const RW: bool> Lock<C, RW> {
+impl<C: Contender> Lock<C> {
     /// One acquisition with the section of the cell: when it was granted, in ticks, and whether it saw a
     /// write half done.
     #[inline]
@@ -93,8 +97,8 @@ impl<C: Contender, const RW: bool> Lock<C, RW> {
         steps: Steps,
         state: &mut u64,
     ) -> (u64, bool) {
-        let now = || if TIMED { clock::ticks() } else { 0 };
-        if RW && side == READ {
+        let now = || if TIMED { ticks::now() } else { 0 };
+        if C::RW && side == READ {
             return self.0.read(|| {
                 let granted = now();
                 let before = pair[0].load(Relaxed);
@@ -104,7 +108,7 @@ impl<C: Contender, const RW: bool> Lock<C, RW> {
         }
         self.0.write(|| {
             let granted = now();
-            if RW {
+            if C::RW {
                 pair[0].store(pair[0].load(Relaxed) + 1, Relaxed);
                 *state = steps.section(*state);
                 pair[1].store(pair[1].load(Relaxed) + 1, Relaxed);
@@ -116,78 +120,86 @@ impl<C: Contender, const RW: bool> Lock<C, RW> {
             (granted, false)
         })
     }
-}
 
-/// What is compiled for each lock. All else is compiled once.
-trait Loops: Send + Sync {
-    /// See [`Contender::settle`].
-    fn settle(&self);
-    /// A thread of a throughput pass.
-    fn run_untimed(&self, shared: &Shared, part: Part) -> ThreadEnd;
-    /// A thread of a latency pass.
-    fn run_timed(&self, shared: &Shared, part: Part) -> ThreadEnd;
-    /// One write lock with this section.
-    fn hold(&self, section: &mut dyn FnMut());
-    /// Reads, or else writes, of one thread with nothing in them.
-    fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
-}
-
-impl<C: Contender, const RW: bool> Loops for Lock<C, RW> {
-    fn settle(&self) {
-        self.0.settle();
-    }
-
-    fn run_untimed(&self, shared: &Shared, part: Part) -> ThreadEnd {
-        let Part { index, steps, mut random, reads_below } = part;
-        let slot = &shared.slots[index];
-        let (mut end, mut state) = (ThreadEnd::default(), random.next());
-        shared.course.meet();
-        while shared.course.phase() != STOPPED {
-            let side = draw::<RW>(&mut random, reads_below);
-            let (_, torn) = self.acquire::<false>(side, &shared.pair, steps, &mut state);
+    /// A thread of a pass. A function for each kind of pass: what times waits is in one of them only.
+    #[inline(never)]
+    fn run_loop<const TIMED: bool>(&self, shared: &Shared, index: usize) -> ThreadEnd {
+        let (cell, slot) = (&shared.cell, &shared.slots[index]);
+        let steps = cell.calibration.steps(&cell.profile);
+        let reads_below = cell.mix.map_or(0, |mix| mix.reads_below(index, cell.threads));
+        let mut random = random(cell.seed, index as u64);
+        let (mut end, mut state) = (ThreadEnd::default(), random.u64(..));
+        let mut waits = if TIMED { vec![new_histogram(), new_histogram()] } else { Vec::new() };
+        shared.barrier.wait();
+        while TIMED || shared.phase.load(Relaxed) != STOPPED {
+            let side = draw(C::RW, &mut random, reads_below);
+            let asked = if TIMED { ticks::now() } else { 0 };
+            if TIMED {
+                slot.waiting_since[side].store(asked, Relaxed);
+            }
+            let (granted, torn) = self.acquire::<TIMED>(side, &shared.pair, steps, &mut state);
+            if TIMED {
+                slot.waiting_since[side].store(0, Relaxed);
+            }
             end.torn += u64::from(torn);
             end.acquisitions[side] += 1;
             slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
-            state = steps.think(&mut random, state);
-        }
-        black_box(state);
-        end
-    }
-
-    fn run_timed(&self, shared: &Shared, part: Part) -> ThreadEnd {
-        let Part { index, steps, mut random, reads_below } = part;
-        let slot = &shared.slots[index];
-        let (mut end, mut state) = (ThreadEnd::default(), random.next());
-        let mut waits = vec![new_histogram(), new_histogram()];
-        shared.course.meet();
-        loop {
-            let side = draw::<RW>(&mut random, reads_below);
-            let asked = clock::ticks();
-            slot.waiting_since[side].store(asked, Relaxed);
-            let (granted, torn) = self.acquire::<true>(side, &shared.pair, steps, &mut state);
-            slot.waiting_since[side].store(0, Relaxed);
-            end.torn += u64::from(torn);
-            end.acquisitions[side] += 1;
-            slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
-            match shared.course.phase() {
-                // This wait was under way at the stop, where it was seen and counted; it ended in the
-                // drain, where fewer and fewer threads compete.
-                STOPPED => break,
-                MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
-                _ => {}
+            if TIMED {
+                match shared.phase.load(Relaxed) {
+                    // This wait was under way at the stop, where it was seen and counted; it ended in the
+                    // drain, where fewer and fewer threads compete.
+                    STOPPED => break,
+                    MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
+                    _ => {}
+                }
             }
             state = steps.think(&mut random, state);
         }
         black_box(state);
         ThreadEnd { waits, ..end }
     }
+}
 
-    fn hold(&self, section: &mut dyn FnMut()) {
-        self.0.write(section);
+/// What is compiled for each lock. All else is compiled once.
+trait Loops: Send + Sync {
+    /// A thread of the cell.
+    fn run(&self, shared: &Shared, index: usize) -> ThreadEnd;
+    /// Lets two threads contend for the lock, until both have gone.
+    fn contend(&self);
+    /// Reads, or else writes, of one thread with nothing in them.
+    fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
+}
+
+impl<C: Contender> Loops for Lock<C> {
+    fn run(&self, shared: &Shared, index: usize) -> ThreadEnd {
+        match shared.cell.pass {
+            Pass::Latency => self.run_loop::<true>(shared, index),
+            _ => self.run_loop::<false>(shared, index),
+        }
+    }
+
+    fn contend(&self) {
+        let meeting = Barrier::new(2);
+        let body = || {
+            meeting.wait();
+            let start = Instant::now();
+            while start.elapsed() < CONTENTION {
+                self.0.write(|| {
+                    let granted = Instant::now();
+                    while granted.elapsed() < LONG_SECTION {
+                        core::hint::spin_loop();
+                    }
+                });
+            }
+        };
+        std::thread::scope(|scope| {
+            scope.spawn(body);
+            body();
+        });
     }
 
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome {
-        if RW && reads {
+        if C::RW && reads {
             alone(time, || self.0.read(|| black_box(())))
         } else {
             alone(time, || self.0.write(|| black_box(())))
@@ -204,7 +216,7 @@ impl Shared {
 
     /// The longest wait of a side that is in progress, in ticks; zero if there is none.
     fn longest_wait(&self, side: usize) -> u64 {
-        let now = clock::ticks();
+        let now = ticks::now();
         let since = self.slots.iter().map(|slot| slot.waiting_since[side].load(Relaxed));
         since.filter(|&since| since != 0).map(|since| now.saturating_sub(since)).max().unwrap_or(0)
     }
@@ -212,123 +224,96 @@ impl Shared {
 
 /// Which side is next. Threads of a mutex draw nothing.
 #[inline]
-fn draw<const RW: bool>(random: &mut Random, reads_below: u64) -> usize {
-    if RW { usize::from(random.next() >> 32 >= reads_below) } else { WRITE }
+fn draw(rw: bool, random: &mut Rng, reads_below: u64) -> usize {
+    if rw { usize::from(u64::from(random.u32(..)) >= reads_below) } else { WRITE }
 }
 
 impl ThreadEnd {
-    /// Adds what another thread did.
-    fn add(&mut self, other: Self) {
+    /// This, and what another thread did.
+    fn plus(mut self, other: Self) -> Self {
         for side in [READ, WRITE] {
             self.acquisitions[side] += other.acquisitions[side];
         }
         self.torn += other.torn;
-        if self.waits.is_empty() {
-            self.waits = other.waits;
-        } else {
-            for (all, waits) in self.waits.iter_mut().zip(other.waits) {
-                all.add(waits).expect("all histograms have the same bounds");
-            }
+        for (all, waits) in self.waits.iter_mut().zip(other.waits) {
+            all.add(waits).expect("all histograms have the same bounds");
         }
+        self
     }
-}
-
-/// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
-const CONTENTION: Duration = Duration::from_millis(5);
-/// Longer than the default lock, and most others, spin before they sleep, so that their waiters do.
-const LONG_SECTION: Duration = Duration::from_micros(50);
-
-/// Lets two threads contend for the lock, until both have gone.
-fn contend(lock: &dyn Loops) {
-    let meeting = Barrier::new(2);
-    let body = || {
-        meeting.wait();
-        let start = Instant::now();
-        while start.elapsed() < CONTENTION {
-            lock.hold(&mut || {
-                let granted = Instant::now();
-                while granted.elapsed() < LONG_SECTION {
-                    core::hint::spin_loop();
-                }
-            });
-        }
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(body);
-        body();
-    });
 }
 
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
-pub(crate) fn run<C: Contender, const RW: bool>(cell: &CellSpec) -> CellOutcome {
-    run_with(cell, &(Arc::new(Lock::<C, RW>(CachePadded::new(C::new()))) as Arc<dyn Loops>))
+pub(crate) fn run<C: Contender>(cell: &CellSpec) -> CellOutcome {
+    let lock = Arc::new(Lock(CachePadded::new(C::new())));
+    lock.0.settle();
+    run_with(cell, &(lock as Arc<dyn Loops>))
 }
 
 fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
-    let mix = cell.mix.unwrap_or(Mix::WRITES);
     let shared = Arc::new(Shared {
+        cell: cell.clone(),
         pair: CachePadded::default(),
         slots: (0..cell.threads).map(|_| CachePadded::default()).collect(),
-        course: Course::new(cell.threads),
+        phase: CachePadded::new(AtomicU32::new(WARMING)),
+        barrier: Barrier::new(cell.threads + 1),
     });
-    lock.settle();
     let time = Duration::from_millis(cell.time_ms);
     if matches!(cell.pass, Pass::Uncontended | Pass::AfterContention) {
         if cell.pass == Pass::AfterContention {
-            contend(&**lock);
+            lock.contend();
             // As the executor does for the other pass; not before, or no two threads would run at the same
             // time.
             let _ = pin_to_one_cpu();
         }
-        return lock.alone(time, mix.sides().0);
+        return lock.alone(time, cell.mix.is_some_and(|mix| mix.sides().0));
     }
 
     let (sender, ends) = channel();
     for index in 0..cell.threads {
-        let part = Part {
-            index,
-            steps: cell.calibration.steps(&cell.profile),
-            random: Random::new(cell.seed, index as u64),
-            reads_below: mix.reads_below(index, cell.threads),
-        };
         let (lock, shared, sender) = (Arc::clone(lock), Arc::clone(&shared), sender.clone());
-        let timed = cell.pass == Pass::Latency;
-        start_thread(index, cell.threads, move || {
-            let end = if timed { lock.run_timed(&shared, part) } else { lock.run_untimed(&shared, part) };
+        let body = move || {
             // The receiver is gone only when the cell has been given up.
-            let _ = sender.send(end);
-        });
+            let _ = sender.send(lock.run(&shared, index));
+        };
+        if let Err(error) = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(body) {
+            // The barrier can no longer be reached; the parent reads this line.
+            eprintln!("cannot start thread {} of {}: {error}", index + 1, cell.threads);
+            std::process::exit(1);
+        }
     }
     drop(sender);
 
-    let (first, last, used) = shared.course.run(time, || shared.counts());
+    shared.barrier.wait();
+    std::thread::sleep(WARM_UP.min(time / 5));
+    let (mut first, before) = (shared.counts(), used(&CellOutcome::default()));
+    shared.phase.store(MEASURING, Relaxed);
+    std::thread::sleep(time);
+    let (mut last, used) = (shared.counts(), used(&before));
+    shared.phase.store(STOPPED, Relaxed);
     let unfinished = [READ, WRITE].map(|side| shared.longest_wait(side));
-    let mut all = ThreadEnd::default();
-    let finished = drain(&ends, cell.threads, cell.drain_ms, |end| all.add(end));
+    let ends = drain(&ends, cell.threads, cell.drain_ms);
+    let stalled = ends.len() < cell.threads;
+    let none = ThreadEnd { waits: vec![new_histogram(), new_histogram()], ..ThreadEnd::default() };
+    let all = ends.into_iter().fold(none, ThreadEnd::plus);
     let mut pair = [0, 1].map(|counter| shared.pair[counter].load(Relaxed));
     if cell.mix.is_none() {
         pair[1] = pair[0];
     }
-    // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
-    let everything = (cell.pass == Pass::Events).then(|| shared.counts());
+    if cell.pass == Pass::Events {
+        // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
+        first = first.map(|counts| vec![0; counts.len()]);
+        last = shared.counts();
+    }
     let accesses = |side: usize| Accesses {
-        counts: match &everything {
-            Some(counts) => counts[side].clone(),
-            None => last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
-        },
-        waits: (cell.pass == Pass::Latency).then(|| {
-            let empty = new_histogram();
-            waits(all.waits.get(side).unwrap_or(&empty), unfinished[side], &cell.calibration)
-        }),
+        counts: last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
+        waits: waits(&all.waits[side], unfinished[side], &cell.calibration),
     };
-    let events = stanchion::events::snapshot();
-    let events = events.iter().map(|line| (line.event.name().to_owned(), line.count));
+    let events = stanchion::events::snapshot().into_iter().filter(|line| line.count > 0);
     CellOutcome {
-        state: state(&all, finished < cell.threads, pair),
-        reads: accesses(READ),
-        writes: accesses(WRITE),
-        events: if everything.is_some() { events.collect() } else { Vec::new() },
+        state: state(&all, stalled, pair),
+        sides: [READ, WRITE].map(accesses),
+        events: events.map(|line| (line.event.name().to_owned(), line.count)).collect(),
         ..used
     }
 }

@@ -19,10 +19,10 @@ impl Contender for Watched {
 
 #[test]
 fn two_threads_meet_at_a_lock_that_is_contended() {
-    let lock = Lock::<_, false>(CachePadded::new(Watched::new()));
+    let lock = Lock(CachePadded::new(Watched::new()));
     // Once, where two CPUs are free for five milliseconds.
     let met = || {
-        contend(&lock);
+        lock.contend();
         lock.0.1.load(Relaxed) > 0
     };
     assert!((0..1000).any(|_| met()));
@@ -43,8 +43,8 @@ fn what_does_not_add_up_is_noticed() {
 
 #[test]
 fn draws_follow_the_share() {
-    let mut random = Random::new(7, 0);
-    let mut writes = |times, below| (0..times).map(|_| draw::<true>(&mut random, below)).sum::<usize>();
+    let mut random = random(7, 0);
+    let mut writes = |times, below| (0..times).map(|_| draw(true, &mut random, below)).sum::<usize>();
     let tenth = writes(10_000, (1 << 32) / 10 * 9);
     assert!((850..1150).contains(&tenth), "{tenth}");
     assert_eq!(writes(1000, 1 << 32), 0);
@@ -53,10 +53,10 @@ fn draws_follow_the_share() {
 #[test]
 fn ends_add_up_with_their_waits() {
     let mut waits = vec![new_histogram(), new_histogram()];
+    let first = ThreadEnd { waits: waits.clone(), ..end(1, 2, 0) };
     waits[WRITE].saturating_record(100);
-    let mut all = end(1, 2, 0);
-    all.add(ThreadEnd { waits: waits.clone(), ..end(10, 20, 3) });
-    all.add(ThreadEnd { waits, ..end(0, 1, 0) });
+    let all = first.plus(ThreadEnd { waits: waits.clone(), ..end(10, 20, 3) });
+    let all = all.plus(ThreadEnd { waits, ..end(0, 1, 0) });
     assert_eq!((all.acquisitions, all.torn), ([11, 23], 3));
     assert_eq!(all.waits.iter().map(Histogram::len).collect::<Vec<_>>(), [0, 2]);
 }

@@ -7,19 +7,17 @@ use crossbeam_utils::CachePadded;
 
 /// Calls of a loop of a few nanoseconds.
 const CALLS: u32 = 40_000;
+/// Loads between an acquisition and its release.
+const LOADS: u32 = 4;
 
 /// Instructions of lock code, by differences of loops.
 pub(super) fn instructions(cpu: usize, figures: &mut Figures) {
     alone(cpu, || {
         let lock = CachePadded::new(AtomicU32::new(0));
         let other = CachePadded::new(AtomicU32::new(0));
-        let acquire = || {
-            black_box(lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok());
-        };
+        let acquire = || black_box(lock.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_ok());
         best_each(CALLS, acquire); // the frequency settles
-        let add = best_each(CALLS, || {
-            black_box(lock.fetch_add(1, Ordering::AcqRel));
-        });
+        let add = best_each(CALLS, || black_box(lock.fetch_add(1, Ordering::AcqRel)));
         lock.store(0, Ordering::Relaxed);
         let pair = best_each(CALLS, || {
             acquire();
@@ -33,9 +31,9 @@ pub(super) fn instructions(cpu: usize, figures: &mut Figures) {
             }
             lock.store(0, Ordering::Release);
         });
-        figures.add(What::Rmw, add.min(pair));
-        figures.add(What::Store, (pair - add).max(0.0));
-        figures.add(What::Hit, ((with_loads - pair) / f64::from(LOADS)).max(0.0));
+        figures.add(What::RMW, add.min(pair));
+        figures.add(What::STORE, (pair - add).max(0.0));
+        figures.add(What::HIT, ((with_loads - pair) / f64::from(LOADS)).max(0.0));
         let fenced = || {
             // Fences that stand next to each other would be compiled to one.
             black_box(&other);
@@ -46,22 +44,19 @@ pub(super) fn instructions(cpu: usize, figures: &mut Figures) {
                 spin_loop();
             }
         };
-        figures.add(What::Fence, best_each(CALLS, fenced));
-        figures.add(What::Hint, best_each(CALLS / 8, spin_loop));
-        figures.add(What::Poll, best_each(CALLS / 8, poll));
+        figures.add(What::FENCE, best_each(CALLS, fenced));
+        figures.add(What::HINT, best_each(CALLS / 8, spin_loop));
+        figures.add(What::POLL, best_each(CALLS / 8, poll));
     });
 }
 
-const LOADS: u32 = 4;
-
-/// A chain of loads in random order, each of a line of its own, and how far it was walked.
+/// Loads in random order, each of a line of its own, and how far it was walked.
 struct Chain {
     lines: Vec<CachePadded<AtomicUsize>>,
     at: usize,
 }
 
-/// Within so many bytes the order is random; from block to block it is not, so that few address translations
-/// are missed.
+/// The order is random within a block; from block to block it is not, so few address translations are missed.
 const BLOCK_BYTES: usize = 1 << 20;
 const LINE_BYTES: usize = size_of::<CachePadded<AtomicUsize>>();
 /// Loads of a chain that are measured.
@@ -92,8 +87,22 @@ pub(super) struct Caches {
 }
 
 impl Caches {
+    /// For the caches that a CPU has, of which the kernel tells in kibibytes.
+    pub(super) fn of(cpu: usize) -> Self {
+        let read = |index: u32, name: &str| {
+            let path = format!("/sys/devices/system/cpu/cpu{cpu}/cache/index{index}/{name}");
+            std::fs::read_to_string(path).ok()
+        };
+        let size = |level: &str| {
+            let index =
+                (0..8).find(|&index| read(index, "level").is_some_and(|text| text.trim() == level))?;
+            Some(read(index, "size")?.trim().strip_suffix('K')?.parse::<usize>().ok()? * 1024)
+        };
+        Self::new(size("2"), size("3"))
+    }
+
     /// `own`, `shared`: bytes of the caches of a core and of a group, as far as they are known.
-    pub(super) fn new(own: Option<usize>, shared: Option<usize>) -> Self {
+    fn new(own: Option<usize>, shared: Option<usize>) -> Self {
         let chain = |bytes: usize| (1 << 20..=1 << 29).contains(&bytes).then(|| Chain::new(bytes));
         let middle = own.zip(shared).filter(|(own, shared)| shared / own >= 4);
         Self {
@@ -107,10 +116,10 @@ impl Caches {
         alone(cpu, || {
             if let Some(chain) = &mut self.shared {
                 chain.walk(chain.lines.len() as u32); // what others did to the caches meanwhile
-                figures.add(What::SharedCache, chain.walk(WALK));
+                figures.add(What::SHARED_CACHE, chain.walk(WALK));
             }
             if let Some(chain) = &mut self.memory {
-                figures.add(What::Memory, chain.walk(WALK));
+                figures.add(What::MEMORY, chain.walk(WALK));
             }
         });
     }

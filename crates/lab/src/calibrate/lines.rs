@@ -1,8 +1,6 @@
 //! Lines that move between CPUs.
-use super::places::Places;
 use super::sample::{Figures, Reach, What};
-use super::threads::{alone, both, each, on, timed};
-use core::hint::{black_box, spin_loop};
+use super::threads::{alone, both, each, on, one_way, spin_until};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
@@ -39,59 +37,31 @@ impl Lines {
 /// Latencies between two CPUs, by phases that take turns.
 pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mut Figures) {
     let (lines, turn) = (Lines::new(), CachePadded::new(AtomicU32::new(0)));
-    let give = |phase| turn.store(phase, Ordering::SeqCst);
-    let wait = |phase| {
-        while turn.load(Ordering::SeqCst) != phase {
-            spin_loop();
-        }
+    let phase = |number, step: fn(&Lines) -> f64| {
+        spin_until(|| turn.load(Ordering::SeqCst) == number);
+        let time = step(&lines);
+        turn.store(number + 1, Ordering::SeqCst);
+        time
     };
-    let mut add = |what, value: f64| figures.add(what, value.max(0.1));
-    let (read, own, upgrade) = both(
-        cpus,
-        || {
-            lines.own();
-            give(1);
-            wait(2);
-            // The other one has read what we wrote: both share it.
-            let upgrade = lines.own();
-            give(3);
-            wait(4);
-            // The other one has written: all lines are dirty there.
-            let read = lines.read();
-            give(5);
-            wait(6);
-            let own = lines.own();
-            (read, own, upgrade)
-        },
-        || {
-            wait(1);
-            black_box(lines.read());
-            give(2);
-            wait(3);
-            lines.own();
-            give(4);
-            wait(5);
-            lines.own();
-            give(6);
-        },
-    );
-    add(What::DirtyRead(reach), read);
-    add(What::DirtyOwn(reach), own - rmw);
-    add(What::Upgrade(reach), upgrade - rmw);
-    add(What::PingPong(reach), one_way(cpus, ping_pong));
-    add(What::Exchange(reach), one_way(cpus, exchange));
-}
-
-/// One way of a word that is passed to and fro: `pass` waits until it is the first number, and makes it the
-/// second.
-fn one_way(cpus: (usize, usize), pass: impl Fn(&AtomicU32, u32, u32) + Sync) -> f64 {
-    let word = CachePadded::new(AtomicU32::new(0));
-    let passes = |mine: u32| {
-        for round in 0..TURNS {
-            pass(&word, 2 * round + mine, 2 * round + mine + 1);
-        }
+    let first = || {
+        phase(0, Lines::own);
+        // The other one has read what we wrote: both share it.
+        let upgrade = phase(2, Lines::own);
+        // The other one has written: all lines are dirty there.
+        (phase(4, Lines::read), phase(6, Lines::own), upgrade)
     };
-    both(cpus, || timed(|| passes(0)), || passes(1)) / f64::from(2 * TURNS)
+    let second = || {
+        phase(1, Lines::read);
+        phase(3, Lines::own);
+        phase(5, Lines::own);
+    };
+    let (read, own, upgrade) = both(cpus, first, second);
+    let mut add = |what: What, value: f64| figures.add(what.at(reach), value.max(0.1));
+    add(What::DIRTY_READ, read);
+    add(What::DIRTY_OWN, own - rmw);
+    add(What::UPGRADE, upgrade - rmw);
+    add(What::PING_PONG, one_way(cpus, TURNS, ping_pong));
+    add(What::EXCHANGE, one_way(cpus, TURNS, exchange));
 }
 
 /// By loads and stores. Without a spin hint: its length is measured apart, and would hide the line's.
@@ -107,30 +77,24 @@ fn exchange(word: &AtomicU32, from: u32, to: u32) {
 
 /// All CPUs add to one word: nanoseconds of one addition. And, with three CPUs or more, what each further
 /// reader of a line that was written adds to the time until all have it.
-pub(super) fn together(places: &Places, figures: &mut Figures) {
-    let cpus: Vec<usize> = places.all.iter().map(|place| place.cpu).collect();
+pub(super) fn together(cpus: &[usize], figures: &mut Figures) {
     let word = CachePadded::new(AtomicU32::new(0));
     let ready = AtomicUsize::new(0);
     let adds = || {
         ready.fetch_add(1, Ordering::SeqCst);
-        while ready.load(Ordering::SeqCst) < cpus.len() {
-            spin_loop();
-        }
-        each(TURNS, || {
-            word.fetch_add(1, Ordering::AcqRel);
-        })
+        spin_until(|| ready.load(Ordering::SeqCst) == cpus.len());
+        each(TURNS, || word.fetch_add(1, Ordering::AcqRel))
     };
     let times: Vec<f64> = std::thread::scope(|scope| {
-        let threads: Vec<_> = cpus.iter().map(|&cpu| on(scope, cpu, adds)).collect();
+        let threads: Vec<_> = cpus.iter().map(|&cpu| scope.spawn(on(cpu, adds))).collect();
         threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
     });
     if cpus.len() > 1 {
-        figures.add(What::AddsByAll, times.iter().sum::<f64>() / (times.len() * times.len()) as f64);
+        figures.add(What::ADDS_BY_ALL, times.iter().sum::<f64>() / (times.len() * times.len()) as f64);
     }
     if cpus.len() > 2 {
-        let all = storm(&cpus);
-        let two = storm(&cpus[..2]);
-        figures.add(What::StormReader, ((all - two) / (cpus.len() - 2) as f64).max(0.0));
+        let more = storm(cpus) - storm(&cpus[..2]);
+        figures.add(What::STORM_READER, (more / (cpus.len() - 2) as f64).max(0.0));
     }
 }
 
@@ -143,19 +107,17 @@ fn storm(cpus: &[usize]) -> f64 {
     std::thread::scope(|scope| {
         for (&cpu, seen) in cpus[1..].iter().zip(&seen) {
             let (word, over) = (&word, &over);
-            on(scope, cpu, move || {
+            scope.spawn(on(cpu, move || {
                 while !over.load(Ordering::Relaxed) {
                     seen.store(word.load(Ordering::Acquire), Ordering::Release);
                 }
-            });
+            }));
         }
         let time = alone(cpus[0], || {
             each(ROUNDS, || {
                 let now = word.fetch_add(1, Ordering::AcqRel) + 1;
                 for seen in &seen {
-                    while seen.load(Ordering::Acquire) != now {
-                        spin_loop();
-                    }
+                    spin_until(|| seen.load(Ordering::Acquire) == now);
                 }
             })
         });

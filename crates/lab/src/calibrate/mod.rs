@@ -1,7 +1,7 @@
 //! `stanchion calibrate`: measures what this machine's lines, atomics, wake-ups, switches and slices cost,
 //! and writes a machine for the simulator; with `--compare`, shows how well the simulator does on it.
 //!
-//! Measurements ([`alone`], [`lines`], [`sleep`], [`turns`]) are repeated in interleaved rounds ([`rounds`])
+//! Measurements ([`alone`], [`lines`], [`sleep`], [`turns`]) are repeated in interleaved rounds ([`mod@run`])
 //! on the CPUs that `/sys` tells about ([`places`]); the figures ([`sample`]) become a machine ([`outcome`]).
 mod alone;
 mod args;
@@ -9,7 +9,6 @@ mod compare;
 mod lines;
 mod outcome;
 mod places;
-mod rounds;
 mod run;
 mod sample;
 mod sleep;

@@ -1,5 +1,4 @@
-//! From figures to a machine: which figure is which field, and where a number comes from that was not
-//! measured.
+//! From figures to a machine: which figure is which field, and what was not measured.
 use super::places::Places;
 use super::sample::{Figure, Figures, Reach, What};
 use lab_kit::units::format_ns;
@@ -12,7 +11,6 @@ const DEFAULTS: &str = "small-vm";
 /// Per cent of the quartiles around a median that deserve a warning.
 const MOST_SPREAD: f64 = 0.25;
 
-/// The machine that the figures describe.
 pub(super) fn machine(
     name: &str,
     about: &str,
@@ -29,12 +27,21 @@ pub(super) fn machine(
     about.clone_into(&mut file.machine.about);
     file.machine.topology = places.topology();
     file.machine.memory.protocol = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    let host = &mut file.machine.host;
+    host.preempted_hint = true;
+    // Without a tick in sight it would only be guessed.
+    (host.tick_period, host.tick_cost) = (0, 0);
     let mut builder = Builder { file, figures, date };
+    builder.plain();
     builder.memory();
     builder.host();
+    let _ = builder.sleepers();
     builder.scheduler();
-    builder.others();
-    let file = builder.file;
+    let mut file = builder.file;
+    let text = format!("not measured by calibrate: the value of {DEFAULTS}");
+    for path in file::unsourced(&file).collect::<Vec<_>>() {
+        file.set_source(path, Evidence::Guess, &text);
+    }
     // What is written must be what will be read.
     let text = file::write(&file);
     file::read(&text, name).map_err(|error| format!("the machine cannot be written: {error}"))
@@ -63,91 +70,66 @@ struct Builder<'a> {
 impl Builder<'_> {
     /// Says that a field was measured.
     fn measured(&mut self, path: &str, figure: &Figure, how: &str) {
-        let (date, count, spread) = (self.date, figure.values, figure.spread() * 100.0);
+        let (date, count, spread) = (self.date, figure.values, figure.spread * 100.0);
         let text = format!("stanchion calibrate on {date}, {how}; median of {count}, spread {spread:.0} %");
         self.file.set_source(path, Evidence::Measured, &text);
     }
 
-    /// The field is the figure.
-    fn put(&mut self, path: &str, what: What) {
-        if let Some(figure) = self.figures.get(what) {
-            self.put_value(path, figure.median, &figure, &what.title());
-        }
-    }
-
     /// The field is `value`, which comes of `figure`.
-    fn put_value(&mut self, path: &str, value: f64, figure: &Figure, how: &str) {
+    fn put(&mut self, path: &str, value: f64, figure: &Figure, how: &str) {
         if file::set_number(&mut self.file.machine, path, value) {
             self.measured(path, figure, how);
         }
     }
 
+    /// The fields that are figures as they stand.
+    fn plain(&mut self) {
+        for (what, figure) in self.figures.all() {
+            self.put(what.field, figure.median, &figure, &what.title());
+        }
+    }
+
     fn memory(&mut self) {
-        use What::{DirtyOwn, DirtyRead, Upgrade};
-        self.put("memory.rmw", What::Rmw);
-        self.put("memory.store", What::Store);
-        self.put("memory.hit", What::Hit);
-        self.put("memory.fence", What::Fence);
-        self.put("memory.poll", What::Poll);
-        if let Some(shared) = self.figures.get(What::SharedCache) {
+        if let Some(shared) = self.figures.get(What::SHARED_CACHE) {
             // A cache that others use, too, may not have kept the chain: a clean line is no farther than a
             // dirty one.
-            let dirty =
-                self.figures.get(DirtyRead(Reach::Group)).map_or(f64::INFINITY, |figure| figure.median);
+            let dirty = self.figures.get(What::DIRTY_READ.at(Reach::Group));
+            let clean = dirty.map_or(shared.median, |dirty| shared.median.min(dirty.median));
             let how = "load from the shared cache, at most that of a line written by another core";
-            self.put_value("memory.group-clean", shared.median.min(dirty), &shared, how);
+            self.put("memory.group-clean", clean, &shared, how);
         }
-        self.put("memory.memory", What::Memory);
-        self.put("memory.group-occupancy", What::StormReader);
         for (reach, dirty, upgrade) in [
             (Reach::Group, "memory.group-dirty", "memory.upgrade"),
             (Reach::Socket, "memory.socket-dirty", "memory.upgrade-socket"),
             (Reach::Remote, "memory.remote-dirty", "memory.upgrade-remote"),
         ] {
-            // Locks read such a line as often as they take it: the middle of the two.
-            if let (Some(read), Some(own)) =
-                (self.figures.get(DirtyRead(reach)), self.figures.get(DirtyOwn(reach)))
-            {
+            let [read, own, shared] = [What::DIRTY_READ, What::DIRTY_OWN, What::UPGRADE]
+                .map(|what| self.figures.get(what.at(reach)));
+            if let (Some(read), Some(own)) = (read, own) {
+                // Locks read such a line as often as they take it: the middle of the two.
                 let middle = f64::midpoint(read.median, own.median);
-                let how = "read and read-modify-write of a line written elsewhere";
-                self.put_value(dirty, middle, &read, how);
+                self.put(dirty, middle, &read, "read and read-modify-write of a line written elsewhere");
             }
-            self.put(upgrade, Upgrade(reach));
+            if let Some(shared) = shared {
+                self.put(upgrade, shared.median, &shared, &What::UPGRADE.at(reach).title());
+            }
         }
     }
 
     fn host(&mut self) {
-        self.put("host.halt", What::Halt);
-        self.put("host.kick-idle", What::KickNobody);
-        self.put("host.yield", What::Yield);
-        self.put("host.migrate", What::Migrate);
-        let _ = self.sleepers();
-        let barrier = self.figures.get(What::BarrierPair).or_else(|| self.figures.get(What::BarrierAlone));
+        let barrier = self.figures.get(What::BARRIER_PAIR).or_else(|| self.figures.get(What::BARRIER_ALONE));
         self.file.machine.host.heavy_barrier = barrier.as_ref().map(picoseconds);
+        let path = "host.heavy-barrier";
         match barrier {
-            Some(barrier) => {
-                self.measured("host.heavy-barrier", &barrier, "membarrier with another thread running");
-            }
-            None => self.file.set_source(
-                "host.heavy-barrier",
-                Evidence::Measured,
-                "the kernel refuses membarrier",
-            ),
+            Some(barrier) => self.measured(path, &barrier, "membarrier with another thread running"),
+            None => self.file.set_source(path, Evidence::Measured, "the kernel refuses membarrier"),
         }
-        let host = &mut self.file.machine.host;
-        host.preempted_hint = true;
-        // Without a tick in sight it would only be guessed.
-        (host.tick_period, host.tick_cost) = (0, 0);
-        if let Some(period) = self.figures.get(What::TickPeriod) {
+        let path = "host.tick-period";
+        if let Some(period) = self.figures.get(What::TICK_PERIOD) {
             self.file.machine.host.tick_period = picoseconds(&period);
-            self.measured("host.tick-period", &period, "beat of the gaps in a clock loop");
-            self.put("host.tick-cost", What::TickCost);
+            self.measured(path, &period, "beat of the gaps in a clock loop");
         } else {
-            self.file.set_source(
-                "host.tick-period",
-                Evidence::Measured,
-                "no beat in the gaps of a clock loop",
-            );
+            self.file.set_source(path, Evidence::Measured, "no beat in the gaps of a clock loop");
             self.file.set_source("host.tick-cost", Evidence::Guess, "no tick was seen");
         }
     }
@@ -155,24 +137,24 @@ impl Builder<'_> {
     /// Waking and switching, from what they cost together: a yield is one switch, a hand-over is a wait, a
     /// switch and a wake. None where one of them was not measured.
     fn sleepers(&mut self) -> Option<()> {
-        let (yielded, yields) = (self.figures.get(What::YieldSwitch)?, self.figures.get(What::Yield)?);
+        let (yielded, yields) = (self.figures.get(What::YIELD_SWITCH)?, self.figures.get(What::YIELD)?);
         let switch = (yielded.median - yields.median).max(100.0);
-        self.put_value("host.switch", switch, &yielded, "a yield to another thread less one alone");
-        let (hand_over, halt) = (self.figures.get(What::HandOver)?, self.figures.get(What::Halt)?);
+        self.put("host.switch", switch, &yielded, "a yield to another thread less one alone");
+        let (hand_over, halt) = (self.figures.get(What::HAND_OVER)?, self.figures.get(What::HALT)?);
         let kick = (hand_over.median - halt.median - switch).max(100.0);
-        self.put_value("host.kick", kick, &hand_over, "futex hand-over on one CPU less wait and switch");
-        let wake = self.figures.get(What::WakeIdle)?;
+        self.put("host.kick", kick, &hand_over, "futex hand-over on one CPU less wait and switch");
+        let wake = self.figures.get(What::WAKE_IDLE)?;
         let delay = (wake.median - kick - switch).max(1.0);
-        self.put_value("host.wake-idle", delay, &wake, "from the wake to the sleeper, less kick and switch");
+        self.put("host.wake-idle", delay, &wake, "from the wake to the sleeper, less kick and switch");
         let how = "on one CPU the sleeper is queued when the wake returns";
-        self.put_value("host.wake-busy", 0.0, &hand_over, how);
+        self.put("host.wake-busy", 0.0, &hand_over, how);
         Some(())
     }
 
     fn scheduler(&mut self) {
         let tick = self.file.machine.host.tick_period;
-        let [turn, period, preempts, pull] = [What::Turn, What::TickPeriod, What::PreemptsOnWake, What::Pull]
-            .map(|what| self.figures.get(what));
+        let wanted = [What::TURN, What::TICK_PERIOD, What::PREEMPTS_ON_WAKE, What::PULL];
+        let [turn, period, preempts, pull] = wanted.map(|what| self.figures.get(what));
         let SchedulerKind::FairShare(fair) = &mut self.file.machine.host.scheduler else { return };
         fair.granularity = tick;
         fair.quota = None;
@@ -197,17 +179,8 @@ impl Builder<'_> {
             self.measured(&format!("host.fair-share.{name}"), &figure, &format!("{how} ({shown})"));
         }
     }
-
-    /// What nothing was said about.
-    fn others(&mut self) {
-        let text = format!("not measured by calibrate: the value of {DEFAULTS}");
-        for path in file::unsourced(&self.file).collect::<Vec<_>>() {
-            self.file.set_source(path, Evidence::Guess, &text);
-        }
-    }
 }
 
-/// The time of a figure as machines have it.
 fn picoseconds(figure: &Figure) -> Time {
     (figure.median * 1e3).round() as Time
 }
@@ -221,33 +194,26 @@ fn slice(turn: Time, tick: Time) -> Time {
     ticks * tick - tick / 2
 }
 
-/// What should be said about the quality of the figures.
 pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
-    let mut warnings = Vec::new();
     let spread_out: Vec<String> = figures
         .all()
-        .filter(|(what, figure)| figure.spread() > MOST_SPREAD && !what.is_share() && figure.median > 1.0)
-        .map(|(what, figure)| format!("{} (±{:.0} %)", what.title(), figure.spread() * 100.0))
+        .filter(|(what, figure)| figure.spread > MOST_SPREAD && !what.is_share() && figure.median > 1.0)
+        .map(|(what, figure)| format!("{} (±{:.0} %)", what.title(), figure.spread * 100.0))
         .collect();
-    if !spread_out.is_empty() {
-        let list = spread_out.join("; ");
-        warnings.push(format!("these varied much, measure again on a quieter machine: {list}"));
-    }
-    let described = places.topology().cpu_count();
-    let measured = places.all.len();
-    if described != measured {
-        warnings
-            .push(format!("{measured} CPUs in uneven parts: the file describes {described} in even ones"));
-    }
+    let list = spread_out.join("; ");
+    let (described, measured) = (places.topology().cpu_count(), places.all.len());
     let others = crate::bench::other_runnable();
-    if others > 0 {
-        warnings
-            .push(format!("{others} other threads are ready to run: wake-ups and turns are theirs as well"));
-    }
-    if figures.get(What::TickPeriod).is_none() {
-        warnings.push("no tick was found: turns end at any moment in the file".into());
-    }
-    warnings
+    let no_tick = figures.get(What::TICK_PERIOD).is_none();
+    let uneven = format!("{measured} CPUs in uneven parts: the file describes {described} in even ones");
+    let busy = format!("{others} other threads are ready to run: wake-ups and turns are theirs as well");
+    let doubts = [
+        (cfg!(debug_assertions), "this is a debug build: its figures are not the machine's".to_owned()),
+        (!list.is_empty(), format!("these varied much, measure again on a quieter machine: {list}")),
+        (described != measured, uneven),
+        (others > 0, busy),
+        (no_tick, "no tick was found: turns end at any moment in the file".to_owned()),
+    ];
+    doubts.into_iter().filter(|(is_so, _)| *is_so).map(|(_, doubt)| doubt).collect()
 }
 
 #[cfg(test)]
@@ -266,17 +232,17 @@ mod tests {
     fn what_was_measured_is_in_the_file_with_its_source() {
         let mut figures = Figures::default();
         for (what, value) in [
-            (What::Rmw, 4.25),
-            (What::Upgrade(Reach::Group), 33.0),
-            (What::TickPeriod, 4e6),
-            (What::Turn, 3.99e6),
-            (What::PreemptsOnWake, 0.0),
-            (What::BarrierPair, 8_600.0),
-            (What::YieldSwitch, 2_000.0),
-            (What::Yield, 500.0),
-            (What::HandOver, 3_000.0),
-            (What::Halt, 500.0),
-            (What::WakeIdle, 42_500.0),
+            (What::RMW, 4.25),
+            (What::UPGRADE.at(Reach::Group), 33.0),
+            (What::TICK_PERIOD, 4e6),
+            (What::TURN, 3.99e6),
+            (What::PREEMPTS_ON_WAKE, 0.0),
+            (What::BARRIER_PAIR, 8_600.0),
+            (What::YIELD_SWITCH, 2_000.0),
+            (What::YIELD, 500.0),
+            (What::HAND_OVER, 3_000.0),
+            (What::HALT, 500.0),
+            (What::WAKE_IDLE, 42_500.0),
         ] {
             (0..5).for_each(|_| figures.add(what, value));
         }

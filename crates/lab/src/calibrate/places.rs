@@ -13,7 +13,6 @@ pub(crate) struct Place {
     socket: usize,
 }
 
-/// The CPUs that are measured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub all: Vec<Place>,
@@ -35,12 +34,11 @@ impl Places {
     /// Looks below `root`, which is `/sys/devices/system` but for tests. What it does not tell counts as one.
     pub(crate) fn read(root: &Path, cpus: &[usize]) -> Self {
         let text = |path: String| std::fs::read_to_string(root.join(path)).unwrap_or_default();
-        let nodes: Vec<(usize, Vec<usize>)> = listed(&text("node/online".into()))
-            .into_iter()
-            .map(|node| (node, listed(&text(format!("node/node{node}/cpulist")))))
-            .collect();
+        let list = |path: String| listed(&text(path));
+        let node = |node| (node, list(format!("node/node{node}/cpulist")));
+        let nodes: Vec<(usize, Vec<usize>)> = list("node/online".into()).into_iter().map(node).collect();
         let place = |&cpu: &usize| {
-            let first_of = |path: String| listed(&text(path)).first().copied();
+            let first_of = |path: String| list(path).first().copied();
             let caches = (0..8).filter_map(|index| {
                 let cache = format!("cpu/cpu{cpu}/cache/index{index}");
                 let level: usize = text(format!("{cache}/level")).trim().parse().ok()?;
@@ -70,16 +68,12 @@ impl Places {
         Self { all, hops }
     }
 
-    /// How far two CPUs are from each other.
     pub(crate) fn reach(a: &Place, b: &Place) -> Reach {
-        if a.socket != b.socket {
-            Reach::Remote
-        } else if a.group != b.group {
-            Reach::Socket
-        } else if a.core != b.core {
-            Reach::Group
-        } else {
-            Reach::Core
+        match (a.socket == b.socket, a.group == b.group, a.core == b.core) {
+            (false, ..) => Reach::Remote,
+            (_, false, _) => Reach::Socket,
+            (.., false) => Reach::Group,
+            (true, true, true) => Reach::Core,
         }
     }
 
@@ -102,11 +96,9 @@ impl Places {
     /// there are, it does not fit.
     pub(super) fn topology(&self) -> Topology {
         let most = |part: fn(&Place) -> usize, of: fn(&Place) -> usize| {
-            let mut parts: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-            for place in &self.all {
-                parts.entry(of(place)).or_default().insert(part(place));
-            }
-            parts.values().map(BTreeSet::len).max().unwrap_or(1).max(1) as u16
+            let parts: BTreeSet<_> = self.all.iter().map(|place| (of(place), part(place))).collect();
+            let parts = Vec::from_iter(parts);
+            parts.chunk_by(|a, b| a.0 == b.0).map(<[_]>::len).max().unwrap_or(1) as u16
         };
         Topology {
             sockets: most(|place| place.socket, |_| 0),

@@ -1,12 +1,13 @@
 //! One calibration from arguments to exit code.
 use super::args::Args;
 use super::places::Places;
-use super::rounds::{Measured, measure};
-use super::sample::{Figure, What};
-use super::{compare, outcome};
+use super::sample::{Figure, Figures, Reach, What};
+use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
+use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::{INTERRUPTED, REFUSED, print};
+use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::format_ns;
 use serde_json::json;
@@ -17,16 +18,20 @@ use std::process::ExitCode;
 /// Rounds of a thorough calibration, and of a quick one: about half a second each.
 const ROUNDS: usize = 41;
 const QUICK_ROUNDS: usize = 11;
+/// Pairs of CPUs that stand for one distance.
+const PAIRS: usize = 4;
+/// How long turns and ticks are watched in one round.
+const WATCH: Duration = Duration::from_millis(120);
 
-/// What came of a calibration.
 struct Calibrated {
     file: MachineFile,
-    measured: Measured,
+    figures: Figures,
+    rounds: usize,
+    interrupted: bool,
     warnings: Vec<String>,
     date: String,
 }
 
-/// Calibrates, or compares.
 pub(crate) fn run(args: &Args) -> ExitCode {
     interrupt::install();
     let there = [&args.out, &args.csv].into_iter().flatten().find(|path| !args.force && path.exists());
@@ -54,14 +59,14 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
     };
     let code = print(&shown, ExitCode::SUCCESS);
     warn(&calibrated.warnings);
-    if calibrated.measured.interrupted {
-        eprintln!("stanchion: interrupted; the figures rest on {} rounds", calibrated.measured.rounds);
+    if calibrated.interrupted {
+        eprintln!("stanchion: interrupted; the figures rest on {} rounds", calibrated.rounds);
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(code)
 }
 
-fn warn(warnings: &[String]) {
+pub(super) fn warn(warnings: &[String]) {
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
@@ -71,19 +76,60 @@ fn warn(warnings: &[String]) {
 fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Result<Calibrated, String> {
     let cpus = cpus.map_or_else(|| Ok(crate::bench::available_cpus()), crate::bench::cpus)?;
     let places = Places::read(Path::new("/sys/devices/system"), &cpus);
-    let measured = measure(&places, if quick { QUICK_ROUNDS } else { ROUNDS }, quiet);
-    if measured.rounds == 0 {
+    let wanted = if quick { QUICK_ROUNDS } else { ROUNDS };
+    let (figures, rounds) = measure(&places, wanted, quiet);
+    if rounds == 0 {
         return Err("interrupted before anything was measured".to_owned());
     }
     let whence = Provenance::collect(0);
     let about = format!("{}, {} CPUs, {}", whence.cpu_model, cpus.len(), whence.kernel);
     let day = whence.date.split('T').next().unwrap_or_default();
-    let file = outcome::machine(name, &about, day, &places, &measured.figures)?;
-    let mut warnings = outcome::warnings(&places, &measured.figures);
-    if cfg!(debug_assertions) {
-        warnings.insert(0, "this is a debug build: its figures are not the machine's".to_owned());
+    let file = outcome::machine(name, &about, day, &places, &figures)?;
+    let warnings = outcome::warnings(&places, &figures);
+    Ok(Calibrated { file, figures, rounds, interrupted: rounds < wanted, warnings, date: whence.date })
+}
+
+/// The figures, and of how many rounds, which are fewer if the user stops it. In rounds a disturbance of the
+/// machine hits neighbours in time and not one quantity.
+fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
+    let cpus: Vec<usize> = places.all.iter().map(|place| place.cpu).collect();
+    // The first CPU usually serves the interrupts.
+    let last = cpus.last().copied().unwrap_or(0);
+    let pairs = places.pairs(PAIRS);
+    let mut caches = alone::Caches::of(last);
+    let progress = Progress::new(rounds as u64, quiet);
+    let (mut figures, mut round) = (Figures::default(), 0);
+    while round < rounds && !interrupt::requested() {
+        progress.now(format!("round {} of {rounds}", round + 1));
+        let figures = &mut figures;
+        alone::instructions(last, figures);
+        caches.measure(last, figures);
+        sleep::calls(last, figures);
+        sleep::on_one(last, figures);
+        sleep::barriers(&cpus, figures);
+        let rmw = figures.get(What::RMW).map_or(0.0, |figure| figure.median);
+        for (&reach, pairs) in &pairs {
+            lines::between(reach, pairs[round % pairs.len()], rmw, figures);
+        }
+        lines::together(&cpus, figures);
+        // Threads of the same core share its idleness; what is woken there says little.
+        let other_core = pairs.iter().find(|(reach, _)| **reach > Reach::Core);
+        if let Some((_, pairs)) = other_core.or_else(|| pairs.iter().next()) {
+            let pair = pairs[round % pairs.len()];
+            sleep::across(pair, figures);
+            sleep::moves(pair, figures);
+            // A CPU on which others run does not become idle.
+            if crate::bench::other_runnable() == 0 {
+                turns::pull(pair, figures);
+            }
+        }
+        turns::ticks(last, WATCH, figures);
+        turns::turns(last, WATCH, figures);
+        round += 1;
+        progress.step();
     }
-    Ok(Calibrated { file, measured, warnings, date: whence.date })
+    progress.finish();
+    (figures, round)
 }
 
 /// This machine under a name, in few rounds.
@@ -95,7 +141,7 @@ pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, Strin
     Ok(calibrated.file)
 }
 
-/// The machine for a comparison: the one that was named, or this one as it is now.
+/// The machine that was named, or this one as it is now.
 pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String> {
     if let Some(name) = &args.machine {
         return stanchion_sim::machine::load_with(name, &args.set);
@@ -106,40 +152,33 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
     args.set.iter().try_fold(calibrated.file, set).map_err(|error| error.to_string())
 }
 
-/// The figures for programs.
 fn json(calibrated: &Calibrated) -> String {
     let figure = |(what, figure): (What, Figure)| {
-        json!({
-            "what": what.title(),
-            "unit": if what.is_share() { "share" } else { "ns" },
-            "median": figure.median,
-            "lower_quartile": figure.lower_quartile,
-            "upper_quartile": figure.upper_quartile,
-            "spread": figure.spread(),
-            "values": figure.values,
-        })
+        let mut told = json!(figure);
+        told["what"] = what.title().into();
+        told["unit"] = if what.is_share() { "share" } else { "ns" }.into();
+        told
     };
     let whole = json!({
         "schema": 1,
         "date": calibrated.date,
         "machine": calibrated.file.machine.name,
-        "rounds": calibrated.measured.rounds,
-        "figures": calibrated.measured.figures.all().map(figure).collect::<Vec<_>>(),
+        "rounds": calibrated.rounds,
+        "figures": calibrated.figures.all().map(figure).collect::<Vec<_>>(),
         "warnings": calibrated.warnings,
     });
     format!("{whole:#}\n")
 }
 
-/// The figures for people.
 fn table(calibrated: &Calibrated) -> String {
     let topology = &calibrated.file.machine.topology;
     let mut text = format!(
         "{} sockets × {} groups × {} cores × {} threads\n\n{:66} {:>10}  {:>7}  {:>6}\n",
         topology.sockets, topology.groups, topology.cores, topology.threads, "", "median", "spread", "values"
     );
-    for (what, figure) in calibrated.measured.figures.all() {
+    for (what, figure) in calibrated.figures.all() {
         let median = if what.is_share() { format!("{:.2}", figure.median) } else { format_ns(figure.median) };
-        let spread = format!("±{:.0} %", figure.spread() * 100.0);
+        let spread = format!("±{:.0} %", figure.spread * 100.0);
         let _ = writeln!(text, "{:66} {median:>10}  {spread:>7}  {:>6}", what.title(), figure.values);
     }
     text

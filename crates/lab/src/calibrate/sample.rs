@@ -1,4 +1,5 @@
-//! What was measured: many values of one quantity, their middle and how far they lie apart.
+//! What is measured: many values of one quantity, their middle and how far they lie apart.
+use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// How far two CPUs are from each other, as far as lines of memory are concerned.
@@ -14,153 +15,121 @@ pub(crate) enum Reach {
     Remote,
 }
 
-/// Everything that is measured, in the order of the table.
+/// A quantity that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum What {
-    Rmw,
-    Store,
-    Hit,
-    Fence,
-    Hint,
-    Poll,
-    SharedCache,
-    Memory,
-    DirtyRead(Reach),
-    DirtyOwn(Reach),
-    Upgrade(Reach),
-    PingPong(Reach),
-    Exchange(Reach),
-    AddsByAll,
-    StormReader,
-    Halt,
-    KickNobody,
-    KickIdle,
-    KickBusy,
-    WakeIdle,
-    WakeBusy,
-    HandOver,
-    Yield,
-    YieldSwitch,
-    Migrate,
-    BarrierAlone,
-    BarrierPair,
-    BarrierMany,
-    TickPeriod,
-    TickCost,
-    Turn,
-    PreemptsOnWake,
-    Pull,
+pub(crate) struct What {
+    /// Its place in the table.
+    place: u8,
+    /// The field of a machine that it is as it stands; empty: none.
+    pub field: &'static str,
+    title: &'static str,
+    /// Between which CPUs, if it is of two.
+    reach: Option<Reach>,
+}
+
+const fn what(place: u8, field: &'static str, title: &'static str) -> What {
+    What { place, field, title, reach: None }
 }
 
 impl What {
+    pub(crate) const RMW: Self = what(0, "memory.rmw", "read-modify-write of an owned line");
+    pub(crate) const STORE: Self = what(1, "memory.store", "the store of a release, behind that");
+    pub(crate) const HIT: Self = what(2, "memory.hit", "a load that hits, between other work");
+    pub(crate) const FENCE: Self = what(3, "memory.fence", "full fence, nothing to wait for");
+    pub(crate) const HINT: Self = what(4, "", "spin hint");
+    pub(crate) const POLL: Self = what(5, "memory.poll", "one poll: load, compare, spin hint");
+    pub(crate) const SHARED_CACHE: Self = what(6, "", "load from the shared cache");
+    pub(crate) const MEMORY: Self = what(7, "memory.memory", "load from memory");
+    pub(crate) const DIRTY_READ: Self = what(8, "", "load of a line written there");
+    pub(crate) const DIRTY_OWN: Self = what(9, "", "read-modify-write of a line written there");
+    pub(crate) const UPGRADE: Self = what(10, "", "read-modify-write of a line shared with it");
+    pub(crate) const PING_PONG: Self = what(11, "", "hand-over by load and store, one way");
+    pub(crate) const EXCHANGE: Self = what(12, "", "hand-over by compare-exchange, one way");
+    pub(crate) const ADDS_BY_ALL: Self = what(13, "", "fetch-add by all CPUs at once, each");
+    pub(crate) const STORM_READER: Self =
+        what(14, "memory.group-occupancy", "read storm, each further reader");
+    pub(crate) const HALT: Self = what(15, "host.halt", "futex wait that returns at once");
+    pub(crate) const KICK_NOBODY: Self = what(16, "host.kick-idle", "futex wake of nobody");
+    pub(crate) const KICK_IDLE: Self = what(17, "", "futex wake of a sleeper, its CPU idle");
+    pub(crate) const KICK_BUSY: Self = what(18, "", "futex wake of a sleeper, its CPU busy");
+    pub(crate) const WAKE_IDLE: Self = what(19, "", "from the wake to the sleeper, its CPU idle");
+    pub(crate) const WAKE_BUSY: Self = what(20, "", "from the wake to the sleeper, its CPU busy");
+    pub(crate) const HAND_OVER: Self = what(21, "", "futex hand-over on one CPU, one way");
+    pub(crate) const YIELD: Self = what(22, "host.yield", "sched_yield alone");
+    pub(crate) const YIELD_SWITCH: Self = what(23, "", "sched_yield to another thread");
+    pub(crate) const MIGRATE: Self =
+        what(24, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
+    pub(crate) const BARRIER_ALONE: Self = what(25, "", "membarrier, one thread");
+    pub(crate) const BARRIER_PAIR: Self = what(26, "", "membarrier, one other thread running");
+    pub(crate) const BARRIER_MANY: Self = what(27, "", "membarrier, many threads ready");
+    pub(crate) const TICK_PERIOD: Self = what(28, "", "period of the tick");
+    pub(crate) const TICK_COST: Self = what(29, "host.tick-cost", "what a tick takes");
+    pub(crate) const TURN: Self = what(30, "", "turn of one of two busy threads on a CPU");
+    pub(crate) const PREEMPTS_ON_WAKE: Self = what(31, "", "share of wake-ups that preempt");
+    pub(crate) const PULL: Self = what(32, "", "until an idle CPU pulls work");
+
+    /// The same between CPUs that are so far from each other.
+    pub(crate) fn at(self, reach: Reach) -> Self {
+        Self { reach: Some(reach), ..self }
+    }
+
     /// What it is, for people.
     pub(crate) fn title(self) -> String {
-        let between = |what: &str, reach: Reach| format!("{}: {what}", reach.title());
-        match self {
-            Self::Rmw => "read-modify-write of an owned line".into(),
-            Self::Store => "the store of a release, behind that".into(),
-            Self::Hit => "a load that hits, between other work".into(),
-            Self::Fence => "full fence, nothing to wait for".into(),
-            Self::Hint => "spin hint".into(),
-            Self::Poll => "one poll: load, compare, spin hint".into(),
-            Self::SharedCache => "load from the shared cache".into(),
-            Self::Memory => "load from memory".into(),
-            Self::DirtyRead(reach) => between("load of a line written there", reach),
-            Self::DirtyOwn(reach) => between("read-modify-write of a line written there", reach),
-            Self::Upgrade(reach) => between("read-modify-write of a line shared with it", reach),
-            Self::PingPong(reach) => between("hand-over by load and store, one way", reach),
-            Self::Exchange(reach) => between("hand-over by compare-exchange, one way", reach),
-            Self::AddsByAll => "fetch-add by all CPUs at once, each".into(),
-            Self::StormReader => "read storm, each further reader".into(),
-            Self::Halt => "futex wait that returns at once".into(),
-            Self::KickNobody => "futex wake of nobody".into(),
-            Self::KickIdle => "futex wake of a sleeper, its CPU idle".into(),
-            Self::KickBusy => "futex wake of a sleeper, its CPU busy".into(),
-            Self::WakeIdle => "from the wake to the sleeper, its CPU idle".into(),
-            Self::WakeBusy => "from the wake to the sleeper, its CPU busy".into(),
-            Self::HandOver => "futex hand-over on one CPU, one way".into(),
-            Self::Yield => "sched_yield alone".into(),
-            Self::YieldSwitch => "sched_yield to another thread".into(),
-            Self::Migrate => "cold caches after moving to another CPU, 16 KiB".into(),
-            Self::BarrierAlone => "membarrier, one thread".into(),
-            Self::BarrierPair => "membarrier, one other thread running".into(),
-            Self::BarrierMany => "membarrier, many threads ready".into(),
-            Self::TickPeriod => "period of the tick".into(),
-            Self::TickCost => "what a tick takes".into(),
-            Self::Turn => "turn of one of two busy threads on a CPU".into(),
-            Self::PreemptsOnWake => "share of wake-ups that preempt".into(),
-            Self::Pull => "until an idle CPU pulls work".into(),
-        }
+        let between = match self.reach {
+            None => "",
+            Some(Reach::Core) => "same core: ",
+            Some(Reach::Group) => "same last-level cache: ",
+            Some(Reach::Socket) => "same socket: ",
+            Some(Reach::Remote) => "other socket: ",
+        };
+        format!("{between}{}", self.title)
     }
 
     /// Whether the figure is a share and not a time in nanoseconds.
     pub(crate) fn is_share(self) -> bool {
-        matches!(self, Self::PreemptsOnWake)
-    }
-}
-
-impl Reach {
-    /// The distance in words.
-    pub(crate) fn title(self) -> &'static str {
-        match self {
-            Self::Core => "same core",
-            Self::Group => "same last-level cache",
-            Self::Socket => "same socket",
-            Self::Remote => "other socket",
-        }
+        self == Self::PREEMPTS_ON_WAKE
     }
 }
 
 /// One quantity: the middle of its values and the quarters around it, so that disturbed rounds do not count.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Figure {
     pub median: f64,
     pub lower_quartile: f64,
     pub upper_quartile: f64,
+    /// Half the distance of the quartiles, relative to the median.
+    pub spread: f64,
     pub values: usize,
 }
 
 impl Figure {
-    /// `None` without values.
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let mut sorted: Vec<f64> = values.iter().copied().filter(|value| value.is_finite()).collect();
         sorted.sort_by(f64::total_cmp);
-        let at = |share: f64| {
-            let place = share * (sorted.len() - 1) as f64;
+        let last = sorted.len().checked_sub(1)?;
+        let [lower_quartile, median, upper_quartile] = [0.25, 0.5, 0.75].map(|share| {
+            let place = share * last as f64;
             let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
             low + (high - low) * place.fract()
-        };
-        (!sorted.is_empty()).then(|| Self {
-            median: at(0.5),
-            lower_quartile: at(0.25),
-            upper_quartile: at(0.75),
-            values: sorted.len(),
-        })
-    }
-
-    /// Half the distance of the quartiles, relative to the median.
-    pub(crate) fn spread(&self) -> f64 {
-        let half = (self.upper_quartile - self.lower_quartile) / 2.0;
-        if self.median == 0.0 { 0.0 } else { (half / self.median).abs() }
+        });
+        let half = (upper_quartile - lower_quartile) / 2.0;
+        let spread = if median == 0.0 { 0.0 } else { (half / median).abs() };
+        Some(Self { median, lower_quartile, upper_quartile, spread, values: sorted.len() })
     }
 }
 
-/// All values so far.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Figures(BTreeMap<What, Vec<f64>>);
 
 impl Figures {
-    /// One more value of `what`.
     pub(crate) fn add(&mut self, what: What, value: f64) {
         self.0.entry(what).or_default().push(value);
     }
 
-    /// The figure of `what`, if it was measured.
     pub(crate) fn get(&self, what: What) -> Option<Figure> {
         Figure::of(self.0.get(&what)?)
     }
 
-    /// Every quantity that was measured.
     pub(crate) fn all(&self) -> impl Iterator<Item = (What, Figure)> {
         self.0.iter().filter_map(|(&what, values)| Some((what, Figure::of(values)?)))
     }
@@ -175,7 +144,7 @@ mod tests {
     fn a_disturbed_round_moves_neither_median_nor_quartiles_much() {
         let figure = Figure::of(&[10.0, 10.0, 9.0, 11.0, 5000.0]).expect("values");
         assert_eq!((figure.median, figure.lower_quartile, figure.upper_quartile), (10.0, 10.0, 11.0));
-        assert_eq!(figure.spread(), 0.05);
+        assert_eq!(figure.spread, 0.05);
         assert_eq!(Figure::of(&[]), None);
         assert_eq!(Figure::of(&[f64::NAN]), None);
     }
@@ -183,9 +152,9 @@ mod tests {
     #[test]
     fn quantities_are_told_apart_by_their_distance() {
         let mut figures = Figures::default();
-        figures.add(What::Upgrade(Reach::Group), 1.0);
-        figures.add(What::Upgrade(Reach::Remote), 2.0);
+        figures.add(What::UPGRADE.at(Reach::Group), 1.0);
+        figures.add(What::UPGRADE.at(Reach::Remote), 2.0);
         assert_eq!(figures.all().count(), 2);
-        assert!(figures.get(What::Upgrade(Reach::Socket)).is_none());
+        assert!(figures.get(What::UPGRADE.at(Reach::Socket)).is_none());
     }
 }

@@ -1,8 +1,6 @@
-//! Going to sleep and being woken: futex calls, hand-overs on one CPU, yields, the asymmetric barrier, cold
-//! caches.
+//! Going to sleep and being woken: futex calls, hand-overs, yields, the asymmetric barrier, cold caches.
 use super::sample::{Figures, What};
-use super::threads::{alone, beside_spinners, both, each, keep_to, timed};
-use core::hint::spin_loop;
+use super::threads::{alone, beside_spinners, both, each, keep_to, one_way, spin_until, timed};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use rustix::thread::futex::{self, Flags};
@@ -14,12 +12,21 @@ const PAUSE: Duration = Duration::from_micros(300);
 /// A wake-up that took less than this did not wait for a turn: no scheduler has shorter ones.
 const AT_ONCE_NS: f64 = 400_000.0;
 
-/// Sleeps as long as the word says `value`.
-fn sleep_while(word: &AtomicU32, value: u32) {
-    while word.load(Ordering::Acquire) == value {
+fn sleep_until(word: &AtomicU32, value: u32) {
+    loop {
+        let now = word.load(Ordering::Acquire);
+        if now == value {
+            return;
+        }
         // A signal or a change of the word: looked at again.
-        let _ = futex::wait(word, Flags::PRIVATE, value, None);
+        let _ = futex::wait(word, Flags::PRIVATE, now, None);
     }
+}
+
+/// Stores `value` and wakes who sleeps at the word.
+fn give(word: &AtomicU32, value: u32) {
+    word.store(value, Ordering::Release);
+    wake(word);
 }
 
 fn wake(word: &AtomicU32) {
@@ -29,53 +36,40 @@ fn wake(word: &AtomicU32) {
 
 fn spin_for(time: Duration) {
     let start = Instant::now();
-    while start.elapsed() < time {
-        spin_loop();
-    }
+    spin_until(|| start.elapsed() >= time);
 }
 
 /// Futex calls that neither sleep nor wake.
 pub(super) fn calls(cpu: usize, figures: &mut Figures) {
     let word = AtomicU32::new(0);
     alone(cpu, || {
-        let waits = || {
-            let _ = futex::wait(&word, Flags::PRIVATE, 1, None);
-        };
-        figures.add(What::Halt, each(2_000, waits));
-        figures.add(What::KickNobody, each(2_000, || wake(&word)));
-        figures.add(What::Yield, each(2_000, sched_yield));
+        figures.add(What::HALT, each(2_000, || futex::wait(&word, Flags::PRIVATE, 1, None)));
+        figures.add(What::KICK_NOBODY, each(2_000, || wake(&word)));
+        figures.add(What::YIELD, each(2_000, sched_yield));
     });
 }
 
-/// Wakes a sleeper of another CPU again and again: what each wake took, and how long it was until the sleeper
-/// ran.
+/// Wakes a sleeper of another CPU again and again: what each wake took, and how long until the sleeper ran.
 fn wakes(cpus: (usize, usize), rounds: u32) -> Vec<(f64, f64)> {
     let epoch = Instant::now();
     let now = || epoch.elapsed().as_nanos() as u64;
     let (word, awake) = (AtomicU32::new(0), AtomicU64::new(0));
     let sleeper = || {
         for round in 0..rounds {
-            sleep_while(&word, round);
+            sleep_until(&word, round + 1);
             awake.store(now().max(1), Ordering::Release);
         }
     };
     let waker = || {
-        let clock = each(1_000, || {
-            core::hint::black_box(Instant::now());
-        });
+        let clock = each(1_000, Instant::now);
         let wake_up = |round| {
             spin_for(PAUSE);
             let before = now();
-            word.store(round + 1, Ordering::Release);
-            wake(&word);
+            give(&word, round + 1);
             let after = now();
-            let awake = loop {
-                match awake.swap(0, Ordering::Acquire) {
-                    0 => spin_loop(),
-                    at => break at,
-                }
-            };
-            ((after - before) as f64 - clock, awake.saturating_sub(before) as f64 - clock)
+            spin_until(|| awake.load(Ordering::Acquire) > 0);
+            let ran = awake.swap(0, Ordering::Acquire);
+            ((after - before) as f64 - clock, ran.saturating_sub(before) as f64 - clock)
         };
         (0..rounds).map(wake_up).collect()
     };
@@ -85,38 +79,24 @@ fn wakes(cpus: (usize, usize), rounds: u32) -> Vec<(f64, f64)> {
 /// Waking a sleeper of another CPU, idle and busy.
 pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
     for (kick, wake) in wakes(cpus, 20) {
-        figures.add(What::KickIdle, kick);
-        figures.add(What::WakeIdle, wake);
+        figures.add(What::KICK_IDLE, kick);
+        figures.add(What::WAKE_IDLE, wake);
     }
-    for (kick, wake) in beside_spinners([cpus.1].into_iter(), || wakes(cpus, 6)) {
-        figures.add(What::KickBusy, kick);
-        figures.add(What::WakeBusy, wake);
-        figures.add(What::PreemptsOnWake, f64::from(u8::from(wake < AT_ONCE_NS)));
+    for (kick, wake) in beside_spinners([cpus.1], || wakes(cpus, 6)) {
+        figures.add(What::KICK_BUSY, kick);
+        figures.add(What::WAKE_BUSY, wake);
+        figures.add(What::PREEMPTS_ON_WAKE, f64::from(u8::from(wake < AT_ONCE_NS)));
     }
 }
 
 /// Two threads of one CPU that wake each other by turns, and two that yield to each other.
 pub(super) fn on_one(cpu: usize, figures: &mut Figures) {
     const ROUNDS: u32 = 1_500;
-    let words = [AtomicU32::new(0), AtomicU32::new(0)];
-    let pass_to = |other: &AtomicU32, round: u32| {
-        other.store(round + 1, Ordering::Release);
-        wake(other);
+    let hand_over = |word: &AtomicU32, from, to| {
+        sleep_until(word, from);
+        give(word, to);
     };
-    let first = || {
-        for round in 0..ROUNDS {
-            pass_to(&words[1], round);
-            sleep_while(&words[0], round);
-        }
-    };
-    let second = || {
-        for round in 0..ROUNDS {
-            sleep_while(&words[1], round);
-            pass_to(&words[0], round);
-        }
-    };
-    let time = both((cpu, cpu), || timed(first), second);
-    figures.add(What::HandOver, time / f64::from(2 * ROUNDS));
+    figures.add(What::HAND_OVER, one_way((cpu, cpu), ROUNDS, hand_over));
 
     let over = AtomicBool::new(false);
     let others = AtomicU64::new(0);
@@ -136,11 +116,7 @@ pub(super) fn on_one(cpu: usize, figures: &mut Figures) {
             sched_yield();
         }
     };
-    figures.add(What::YieldSwitch, both((cpu, cpu), yields, other_yields));
-}
-
-fn barrier() {
-    let _ = membarrier(MembarrierCommand::PrivateExpedited);
+    figures.add(What::YIELD_SWITCH, both((cpu, cpu), yields, other_yields));
 }
 
 /// The heavy side of an asymmetric fence; nothing where the kernel has none.
@@ -149,12 +125,13 @@ pub(super) fn barriers(cpus: &[usize], figures: &mut Figures) {
     if membarrier(MembarrierCommand::RegisterPrivateExpedited).is_err() {
         return;
     }
+    let barrier = || membarrier(MembarrierCommand::PrivateExpedited);
     let (Some(&first), Some(&last)) = (cpus.first(), cpus.last()) else { return };
-    figures.add(What::BarrierAlone, alone(first, || each(200, barrier)));
+    figures.add(What::BARRIER_ALONE, alone(first, || each(200, barrier)));
     if first == last {
         return;
     }
-    for (what, others) in [(What::BarrierPair, 1), (What::BarrierMany, cpus.len() * 4)] {
+    for (what, others) in [(What::BARRIER_PAIR, 1), (What::BARRIER_MANY, cpus.len() * 4)] {
         let others = cpus[1..].iter().rev().copied().cycle().take(others);
         let time = beside_spinners(others, || {
             // The others have begun by then.
@@ -176,5 +153,5 @@ pub(super) fn moves(cpus: (usize, usize), figures: &mut Figures) {
         keep_to(&[cpus.1]);
         walk() - warm
     });
-    figures.add(What::Migrate, extra.max(0.0));
+    figures.add(What::MIGRATE, extra.max(0.0));
 }

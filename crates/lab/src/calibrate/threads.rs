@@ -1,35 +1,27 @@
 //! Threads on CPUs of their own choice, and loops that the compiler leaves alone.
+use crate::bench::restrict_to;
 use core::hint::spin_loop;
-use core::sync::atomic::{AtomicBool, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use core::time::Duration;
-use rustix::thread::{CpuSet, sched_setaffinity};
-use std::thread::{Scope, ScopedJoinHandle, scope};
+use crossbeam_utils::CachePadded;
+use std::thread::scope;
 use std::time::Instant;
 
 /// Keeps the calling thread to some CPUs. If that is refused the figures are only noisier.
 pub(super) fn keep_to(cpus: &[usize]) {
-    let mut set = CpuSet::new();
-    for &cpu in cpus {
-        set.set(cpu);
-    }
-    let _ = sched_setaffinity(None, &set);
+    let _ = restrict_to(cpus);
 }
 
-/// Runs a body on a CPU, in a thread of its own.
-pub(super) fn on<'s, T: Send + 's>(
-    scope: &'s Scope<'s, '_>,
-    cpu: usize,
-    body: impl FnOnce() -> T + Send + 's,
-) -> ScopedJoinHandle<'s, T> {
-    scope.spawn(move || {
+/// The same body on a CPU, for a thread of its own.
+pub(super) fn on<T>(cpu: usize, body: impl FnOnce() -> T) -> impl FnOnce() -> T {
+    move || {
         keep_to(&[cpu]);
         body()
-    })
+    }
 }
 
-/// Runs one body on one CPU.
 pub(super) fn alone<T: Send>(cpu: usize, body: impl FnOnce() -> T + Send) -> T {
-    scope(|scope| on(scope, cpu, body).join().expect("measuring does not panic"))
+    scope(|scope| scope.spawn(on(cpu, body)).join().expect("measuring does not panic"))
 }
 
 /// Runs two bodies at once, each on its CPU, and gives what the first returns.
@@ -39,26 +31,40 @@ pub(super) fn both<T: Send>(
     second: impl FnOnce() + Send,
 ) -> T {
     scope(|scope| {
-        on(scope, cpus.1, second);
-        on(scope, cpus.0, first).join().expect("measuring does not panic")
+        scope.spawn(on(cpus.1, second));
+        scope.spawn(on(cpus.0, first)).join().expect("measuring does not panic")
     })
 }
 
+/// One way of a word that is passed to and fro by two threads, in nanoseconds: `pass` waits until it is the
+/// first number, and makes it the second.
+pub(super) fn one_way(cpus: (usize, usize), turns: u32, pass: impl Fn(&AtomicU32, u32, u32) + Sync) -> f64 {
+    let word = CachePadded::new(AtomicU32::new(0));
+    let passes = |mine: u32| {
+        for turn in 0..turns {
+            pass(&word, 2 * turn + mine, 2 * turn + mine + 1);
+        }
+    };
+    both(cpus, || timed(|| passes(0)), || passes(1)) / f64::from(2 * turns)
+}
+
 /// Runs a body while a thread spins on each of some CPUs.
-pub(super) fn beside_spinners<T>(cpus: impl Iterator<Item = usize>, body: impl FnOnce() -> T) -> T {
+pub(super) fn beside_spinners<T>(cpus: impl IntoIterator<Item = usize>, body: impl FnOnce() -> T) -> T {
     let over = AtomicBool::new(false);
     scope(|scope| {
         for cpu in cpus {
-            on(scope, cpu, || {
-                while !over.load(Ordering::Acquire) {
-                    spin_loop();
-                }
-            });
+            scope.spawn(on(cpu, || spin_until(|| over.load(Ordering::Acquire))));
         }
         let result = body();
         over.store(true, Ordering::Release);
         result
     })
+}
+
+pub(super) fn spin_until(is_so: impl Fn() -> bool) {
+    while !is_so() {
+        spin_loop();
+    }
 }
 
 /// Nanoseconds that a body takes.
@@ -69,12 +75,12 @@ pub(super) fn timed(body: impl FnOnce()) -> f64 {
 }
 
 /// Nanoseconds that `count` calls of `body` take, each.
-pub(super) fn each(count: u32, mut body: impl FnMut()) -> f64 {
-    timed(|| (0..count).for_each(|_| body())) / f64::from(count)
+pub(super) fn each<T>(count: u32, mut body: impl FnMut() -> T) -> f64 {
+    timed(|| (0..count).for_each(|_| drop(body()))) / f64::from(count)
 }
 
 /// The same as the fastest of three: an interruption makes it longer, never shorter.
-pub(super) fn best_each(count: u32, mut body: impl FnMut()) -> f64 {
+pub(super) fn best_each<T>(count: u32, mut body: impl FnMut() -> T) -> f64 {
     (0..3).map(|_| each(count, &mut body)).fold(f64::INFINITY, f64::min)
 }
 

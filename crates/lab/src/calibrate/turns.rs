@@ -1,7 +1,6 @@
-//! What the scheduler does: ticks, turns, and work for idle CPUs. Seen in the clock of threads that do
-//! nothing but read it.
-use super::sample::{Figures, What};
-use super::threads::{alone, both, keep_to, nanos, on};
+//! What the scheduler does: ticks, turns, and work for idle CPUs, seen by threads that only read the clock.
+use super::sample::{Figure, Figures, What};
+use super::threads::{alone, beside_spinners, both, keep_to, nanos, spin_until};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::time::Instant;
@@ -34,7 +33,7 @@ fn gaps(time: Duration, least: Duration) -> Vec<(f64, f64)> {
 pub(super) fn turns(cpu: usize, time: Duration, figures: &mut Figures) {
     let gaps = both((cpu, cpu), || gaps(time, OTHERS_TURN), || drop(gaps(time, OTHERS_TURN)));
     for pair in gaps.windows(2) {
-        figures.add(What::Turn, pair[1].0 - (pair[0].0 + pair[0].1));
+        figures.add(What::TURN, pair[1].0 - (pair[0].0 + pair[0].1));
     }
 }
 
@@ -42,8 +41,8 @@ pub(super) fn turns(cpu: usize, time: Duration, figures: &mut Figures) {
 pub(super) fn ticks(cpu: usize, time: Duration, figures: &mut Figures) {
     let gaps = alone(cpu, || gaps(time, INTERRUPTION));
     if let Some((period, cost)) = regular(&gaps, nanos(time)) {
-        figures.add(What::TickPeriod, period);
-        figures.add(What::TickCost, cost);
+        figures.add(What::TICK_PERIOD, period);
+        figures.add(What::TICK_COST, cost);
     }
 }
 
@@ -64,7 +63,7 @@ fn regular(gaps: &[(f64, f64)], time: f64) -> Option<(f64, f64)> {
         beats.dedup();
         let lengths: Vec<f64> = on_beat(phase).map(|gap| gap.1).collect();
         let enough = beats.len() as f64 >= 0.7 * (time / period).floor() && beats.len() >= 3;
-        let length = super::sample::Figure::of(&lengths)?.median;
+        let length = Figure::of(&lengths)?.median;
         enough.then_some((period, length))
     })
 }
@@ -72,43 +71,29 @@ fn regular(gaps: &[(f64, f64)], time: f64) -> Option<(f64, f64)> {
 /// How long after a CPU becomes idle a thread that waits for another CPU runs on it.
 pub(super) fn pull(cpus: (usize, usize), figures: &mut Figures) {
     const GIVE_UP: Duration = Duration::from_millis(40);
-    let (settled, ended, over) = (AtomicBool::new(false), AtomicU64::new(0), AtomicBool::new(false));
-    let epoch = Instant::now();
+    let (settled, ended, epoch) = (AtomicBool::new(false), AtomicU64::new(0), Instant::now());
     let (a, b) = cpus;
     // One that stays, one that may leave, on one CPU; one that ends, on the other.
-    let over = &over;
-    let stays = || while !over.load(Ordering::Relaxed) {};
     let moves = || {
         keep_to(&[a, b]);
         settled.store(true, Ordering::Release);
         let start = Instant::now();
-        let moved = loop {
+        loop {
             let end = ended.load(Ordering::Acquire);
-            let since_end = || (end > 0).then(|| nanos(epoch.elapsed()) - end as f64);
             // If it never ended, balancing was faster than it.
             if rustix::thread::sched_getcpu() == b || start.elapsed() > GIVE_UP {
-                break since_end();
+                break (end > 0).then(|| nanos(epoch.elapsed()) - end as f64);
             }
-        };
-        over.store(true, Ordering::Relaxed);
-        moved
+        }
     };
     let ends = || {
-        while !settled.load(Ordering::Acquire) {
-            core::hint::spin_loop();
-        }
+        spin_until(|| settled.load(Ordering::Acquire));
         let start = Instant::now();
         while start.elapsed() < Duration::from_millis(2) {}
         ended.store(epoch.elapsed().as_nanos() as u64, Ordering::Release);
     };
-    let moved = std::thread::scope(|scope| {
-        on(scope, a, stays);
-        let moves = on(scope, a, moves);
-        on(scope, b, ends);
-        moves.join().expect("measuring does not panic")
-    });
-    if let Some(time) = moved {
-        figures.add(What::Pull, time.max(0.0));
+    if let Some(time) = beside_spinners([a], || both(cpus, moves, ends)) {
+        figures.add(What::PULL, time.max(0.0));
     }
 }
 

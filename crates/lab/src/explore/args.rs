@@ -1,25 +1,20 @@
 //! The command line of `stanchion explore`, and what it means.
 //!
 //! Everything that can be refused is refused before the first schedule.
+use crate::one_by_one::{ResultFile, chosen};
+use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use core::time::Duration;
 use lab_kit::names::{LockNames, unknown};
+use lab_kit::seed;
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
-use std::path::PathBuf;
 
-/// The word that stands for all sound locks.
+/// Words that stand for all sound locks, and for all that are broken on purpose.
 pub(super) const ALL: &str = "all";
-/// The word that stands for all locks that are broken on purpose.
 pub(super) const BUSTED: &str = "busted";
-/// The word that stands for no fault.
-const NONE: &str = "none";
 
-/// Schedules of each lock unless told otherwise.
-const SCHEDULES: u64 = 100_000;
 /// The most rounds of a context; more would exceed the step limit of a schedule.
 const ROUNDS_MOST: i64 = 64;
-/// The deepest priority schedules that make sense.
-const DEPTH_MOST: i64 = 64;
 /// Half of all numbers are left for the seeds that follow the first: if they ran out, there would be no end.
 const SEED_MOST: u64 = u64::MAX >> 1;
 
@@ -32,7 +27,7 @@ const SEED_MOST: u64 = u64::MAX >> 1;
 pub(crate) struct Args {
     /// Locks to explore: names, `all` that are sound, `busted` all that are broken on purpose
     #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
-    pub(super) lock: Vec<String>,
+    lock: Vec<String>,
 
     /// Print the names of locks, faults and strategies, and do nothing
     #[arg(long)]
@@ -40,7 +35,7 @@ pub(crate) struct Args {
 
     /// Schedules of each lock [default: 100000; without end if --time is given]
     #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
-    pub(super) schedules: Option<u64>,
+    schedules: Option<u64>,
 
     /// Time for each lock, such as 30s, 5m or 2h
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
@@ -51,12 +46,12 @@ pub(crate) struct Args {
     strategy: Strategy,
 
     /// Priority levels of a pct schedule: at most this many less one change
-    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = value_parser!(u32).range(1..=DEPTH_MOST))]
+    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = value_parser!(u32).range(1..=64))]
     depth: u32,
 
     /// Contexts of a schedule, at most
-    #[arg(long, value_name = "N", default_value_t = Options::default().contexts as u64, value_parser = value_parser!(u64).range(1..=CONTEXTS as u64))]
-    contexts: u64,
+    #[arg(long, value_name = "N", default_value_t = Options::default().contexts, value_parser = Number::<usize>::new().range(1..=CONTEXTS as u64))]
+    contexts: usize,
 
     /// Acquisitions of each context, at most, tries not counted
     #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = value_parser!(u32).range(1..=ROUNDS_MOST))]
@@ -68,73 +63,52 @@ pub(crate) struct Args {
     fault: Vec<Faults>,
 
     /// The seed of the first schedule; the others follow [default: a new one, printed]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(..=SEED_MOST))]
-    pub(super) seed: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = seed::fresh(), hide_default_value = true, value_parser = value_parser!(u64).range(..=SEED_MOST))]
+    pub(super) seed: u64,
 
     /// Run one schedule of one lock again and print it: a seed, or what a failure printed
     #[arg(long, value_name = "SCHEDULE")]
     pub(super) replay: Option<Replay>,
 
     /// Threads to explore with [default: all CPUs]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..=1024))]
-    jobs: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(1..=1024))]
+    pub(super) jobs: Option<usize>,
 
     /// Succeed only if every selected lock was caught failing, as stated
     #[arg(long)]
     pub(super) expect_failure: bool,
 
-    /// Write the results here
-    #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
-
-    /// Replace the file if it exists
-    #[arg(long)]
-    pub(super) force: bool,
+    #[command(flatten)]
+    pub(super) file: ResultFile,
 }
 
 impl Args {
-    /// The locks, each once.
     pub(super) fn subjects(&self) -> Result<Vec<Subject>, String> {
-        let known = || locks().into_iter().chain(busted());
-        let mut chosen: Vec<Subject> = Vec::new();
-        for name in &self.lock {
-            let mut found: Vec<Subject> = match name.as_str() {
-                ALL => locks(),
-                BUSTED => busted(),
-                _ => known().filter(|subject| subject.name() == name).collect(),
-            };
-            if found.is_empty() {
-                let names = known().map(|subject| subject.name());
-                return Err(unknown("lock", name, names.chain([ALL, BUSTED])));
-            }
-            found.retain(|subject| chosen.iter().all(|known| known.name() != subject.name()));
-            chosen.extend(found);
-        }
-        Ok(chosen)
+        let known = [locks(), busted()].concat();
+        let named = |name: &str| match name {
+            ALL => locks(),
+            BUSTED => busted(),
+            _ => known.iter().copied().filter(|subject| subject.name() == name).collect(),
+        };
+        chosen(&self.lock, named, Subject::name, known.iter().map(Subject::name).chain([ALL, BUSTED]))
     }
 
     pub(super) fn options(&self) -> Options {
-        let mut faults = self.fault.iter().flat_map(|faults| faults.iter());
+        let faults = self.fault.iter().flat_map(|faults| faults.iter());
         Options {
-            contexts: self.contexts as usize,
+            contexts: self.contexts,
             rounds: self.rounds,
             strategy: self.strategy,
             depth: self.depth,
-            faults: (!self.fault.is_empty()).then(|| faults.by_ref().collect()),
+            faults: (!self.fault.is_empty()).then(|| faults.collect()),
         }
     }
 
     /// How many schedules a lock has at most.
     pub(super) fn schedules(&self) -> u64 {
-        self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { SCHEDULES })
+        self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { 100_000 })
     }
 
-    pub(super) fn jobs(&self) -> usize {
-        let cpus = || std::thread::available_parallelism().map_or(1, usize::from);
-        self.jobs.map_or_else(cpus, |jobs| jobs as usize)
-    }
-
-    /// What is going to happen, in a line.
     pub(super) fn describe(&self) -> String {
         let much = match (self.time, self.schedules()) {
             (Some(time), u64::MAX) => format!("{} s a lock", time.as_secs_f64()),
@@ -159,22 +133,16 @@ fn parse_strategy(name: &str) -> Result<Strategy, String> {
 }
 
 fn parse_fault(name: &str) -> Result<Faults, String> {
-    if name == NONE {
-        return Ok(Faults::NONE);
-    }
-    let valid = Fault::ALL.iter().map(|fault| fault.name()).chain([NONE]);
-    Fault::named(name).map(|fault| Faults::NONE.with(fault)).ok_or_else(|| unknown("fault", name, valid))
+    let valid = Fault::ALL.iter().map(|fault| fault.name()).chain(["none"]);
+    name.parse().map_err(|_: String| unknown("fault", name, valid))
 }
 
-/// A time such as `30s`, `5m` or `2h`.
 fn parse_time(text: &str) -> Result<Duration, String> {
     const LONGEST: f64 = 10.0 * 86_400.0;
     let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let parsed = units.iter().find_map(|&(unit, factor)| {
-        let number: f64 = text.strip_suffix(unit)?.trim().parse().ok()?;
-        Some(number * factor)
-    });
-    match parsed {
+    let seconds =
+        |(unit, factor): &(&str, f64)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor);
+    match units.iter().find_map(seconds) {
         Some(seconds) if seconds > 0.0 && seconds <= LONGEST => Ok(Duration::from_secs_f64(seconds)),
         Some(_) => Err("must be above 0 and at most ten days".to_owned()),
         None => Err("write for example 500ms, 30s, 5m or 2h".to_owned()),

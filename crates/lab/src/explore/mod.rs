@@ -1,27 +1,29 @@
 //! `stanchion explore`: random and priority schedules, with faults, over every lock.
 //!
 //! The exploring itself is in `stanchion-sim`; here is what may be typed ([`args`]), how schedules are spread
-//! over threads ([`run`]), what came of each lock ([`outcome`]), and what is printed and written
-//! ([`report`]).
+//! over threads, and what came of each lock.
 mod args;
-mod outcome;
-mod report;
-mod run;
 
-use crate::one_by_one;
+use crate::one_by_one::{Column, Report, cpus, table};
 pub(crate) use args::Args;
-use core::convert::identity;
-use lab_kit::output::{FAILED, PASSED, REFUSED, add, create_json, say};
-use lab_kit::{interrupt, seed};
-use stanchion_sim::explore::{Fault, Replay, Strategy, Subject, busted, locks, replay};
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, PASSED, REFUSED, add, say};
+use lab_kit::progress::Progress;
+use serde::Serialize;
+use serde_json::{Value, json};
+use stanchion_family::events::ALL;
+use stanchion_sim::explore::{Fault, Finding, Options, Replay, Strategy, Subject, Tally};
+use stanchion_sim::explore::{busted, explore, investigate, locks, replay};
 use std::process::ExitCode;
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 
-/// Runs the command.
 pub(crate) fn run(args: &Args) -> ExitCode {
     let done = match &args.replay {
         _ if args.list => Ok(list()),
         Some(what) => again(args, what),
-        None => explore(args),
+        None => explore_all(args),
     };
     done.unwrap_or_else(|line| {
         eprintln!("stanchion explore: {line}");
@@ -49,27 +51,21 @@ fn list() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-fn explore(args: &Args) -> Result<ExitCode, String> {
+fn explore_all(args: &Args) -> Result<ExitCode, String> {
     let subjects = args.subjects()?;
-    let json = args.json.clone().map(|path| create_json(path, args.force)).transpose()?;
+    let (report, file) = Report::open("explore", args.seed, Some(options(&args.options())), &args.file)?;
     interrupt::install();
-    let seed = args.seed.unwrap_or_else(seed::fresh);
-    say!("explore: seed {seed}, {}", args.describe());
-    let options = report::options(&args.options());
-    let outcomes = one_by_one::run("explore", seed, Some(&options), &subjects, json, |_, subject| {
-        let (outcome, finding) = run::run(subject, args, seed);
-        if let Some(finding) = finding {
-            say!("{}", report::finding(&args.flags(), &outcome, &finding));
-        }
-        outcome
-    });
-    Ok(outcomes.map_or_else(identity, |outcomes| {
-        say!("{}", report::summary(&outcomes, args.expect_failure));
-        one_by_one::end(&outcomes, subjects.len(), |outcome| outcome.good(args.expect_failure))
-    }))
+    say!("explore: seed {}, {}", args.seed, args.describe());
+    let told = |all: &[Outcome]| summary(all, args.expect_failure);
+    Ok(report.run(&subjects, file, |_, subject| explore_one(subject, args), told))
 }
 
-/// One schedule again, step by step.
+fn options(options: &Options) -> Value {
+    let Options { contexts, rounds, strategy, depth, faults } = options;
+    let (strategy, faults) = (strategy.name(), faults.map(|faults| faults.to_string()));
+    json!({"contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults})
+}
+
 fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
     let [subject] = args.subjects()?[..] else {
         return Err("--replay needs the lock: --lock NAME, one name".to_owned());
@@ -81,4 +77,186 @@ fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
         None => say!("{}: nothing went wrong", subject.name()),
     }
     Ok(ExitCode::from(if failure.is_some() == args.expect_failure { PASSED } else { FAILED }))
+}
+
+/// So many schedules a thread takes at a time.
+const CHUNK: u64 = 128;
+
+/// Explores one lock, and prints how it failed if it did. Which schedule fails first does not depend on the
+/// number of threads.
+fn explore_one(subject: &Subject, args: &Args) -> Outcome {
+    let (start, schedules, options) = (Instant::now(), args.schedules(), args.options());
+    let progress = Progress::new(args.time.map_or(schedules, |time| time.as_millis() as u64), false);
+    progress.now(subject.name());
+    // The first seed that nobody has taken yet, and the lowest that failed: none above it needs to be run.
+    let [next, limit] = [args.seed, args.seed.saturating_add(schedules)].map(AtomicU64::new);
+    let tally = Mutex::new(Tally::default());
+    let work = || loop {
+        let from = next.fetch_add(CHUNK, Relaxed);
+        let to = limit.load(Relaxed).min(from.saturating_add(CHUNK));
+        let over = args.time.is_some_and(|time| start.elapsed() >= time);
+        if from >= to || over || interrupt::requested() {
+            return;
+        }
+        let seen = explore(subject, &options, from..to, |seed| seed < limit.load(Relaxed));
+        if let Some((seed, _)) = seen.failure {
+            limit.fetch_min(seed, Relaxed);
+        }
+        let mut sum = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        sum.merge(seen);
+        // Of a time, or of a number of schedules.
+        progress.set(args.time.map_or(sum.schedules, |_| start.elapsed().as_millis() as u64));
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..args.jobs.unwrap_or_else(cpus) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    progress.finish();
+    let seconds = start.elapsed().as_secs_f64();
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let finding = tally.failure.as_ref().and_then(|&(seed, _)| investigate(subject, &options, seed));
+    let outcome = Outcome::new(subject, args, &tally, seconds, finding.as_ref());
+    if let Some(finding) = &finding {
+        say!("{}", outcome.told(&args.flags(), finding));
+    }
+    outcome
+}
+
+/// An exploration of so many schedules that draw their faults reaches every row that can be reached.
+const ENOUGH_FOR_ROWS: u64 = 20_000;
+
+const COLUMNS: [Column<Outcome>; 8] = [
+    ("lock", |seen| seen.lock.to_owned()),
+    ("schedules", |seen| seen.schedules.to_string()),
+    ("steps", |seen| seen.steps.to_string()),
+    ("rows", |seen| {
+        let reached = seen.rows_reached.len();
+        format!("{reached}/{}", reached + seen.rows_missed.len())
+    }),
+    ("worst bypass", |seen| seen.worst_overtaking.to_string()),
+    ("bound", |seen| seen.bound.clone()),
+    ("schedules/s", |seen| format!("{:.0}", seen.schedules as f64 / seen.seconds.max(1e-9))),
+    ("verdict", |seen| match &seen.failed {
+        Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
+        None if seen.passed() => "passed".to_owned(),
+        None => "FAILED: rows".to_owned(),
+    }),
+];
+
+#[derive(Serialize)]
+struct Failed {
+    seed: u64,
+    /// How many schedules it took, in the order of seeds.
+    after: u64,
+    kind: &'static str,
+    what: String,
+}
+
+#[derive(Serialize)]
+struct Outcome {
+    lock: &'static str,
+    schedules: u64,
+    steps: u64,
+    seconds: f64,
+    worst_overtaking: u32,
+    bound: String,
+    rows_reached: Vec<&'static str>,
+    rows_missed: Vec<&'static str>,
+    /// Rows that were said to be out of reach and were reached.
+    rows_surprising: Vec<&'static str>,
+    /// Whether a missed row is a failure: there were schedules enough.
+    rows_count: bool,
+    events: Vec<(&'static str, u64)>,
+    failed: Option<Failed>,
+    /// What brings the smallest schedule up again that fails likewise, and that schedule.
+    finding: Option<(String, Vec<String>)>,
+    /// Whether it failed as a broken lock is to fail.
+    as_stated: Option<bool>,
+}
+
+impl Outcome {
+    fn new(subject: &Subject, args: &Args, tally: &Tally, seconds: f64, finding: Option<&Finding>) -> Self {
+        let (options, all) = (args.options(), tally.rows(subject));
+        let rows = |wanted: fn(reached: bool, unreachable: bool) -> bool| {
+            let unreachable = |name| subject.stated.unreachable.contains(name);
+            let wanted = all.iter().filter(|(name, reached)| wanted(*reached, unreachable(name)));
+            wanted.map(|&(name, _)| name).collect()
+        };
+        let failed = tally.failure.as_ref().map(|(seed, failure)| {
+            let (kind, what) = (failure.kind.name(), failure.what.clone());
+            Failed { seed: *seed, after: seed - args.seed + 1, kind, what }
+        });
+        let as_stated = subject.broken.map(|broken| {
+            let kinds: Vec<&str> = broken.kinds.iter().map(|kind| kind.name()).collect();
+            failed.as_ref().is_some_and(|seen| kinds.contains(&seen.kind) && seen.after <= broken.within)
+        });
+        let lines = |finding: &Finding| finding.interleaving.lines().map(str::to_owned).collect();
+        let events = ALL.iter().map(|&event| (event.name(), tally.count(event)));
+        Self {
+            lock: subject.name(),
+            schedules: tally.schedules,
+            steps: tally.steps,
+            seconds,
+            worst_overtaking: tally.worst_overtaking,
+            bound: subject.overtaking.to_string(),
+            rows_reached: rows(|reached, _| reached),
+            rows_missed: rows(|reached, unreachable| !reached && !unreachable),
+            rows_surprising: rows(|reached, unreachable| reached && unreachable),
+            rows_count: tally.schedules >= ENOUGH_FOR_ROWS
+                && options.faults.is_none()
+                && options.contexts > 2
+                && options.rounds > 1,
+            events: events.filter(|&(_, count)| count > 0).collect(),
+            failed,
+            finding: finding.map(|finding| (finding.replay.clone(), lines(finding))),
+            as_stated,
+        }
+    }
+
+    /// The failure: what went wrong, how it came about, and how to see it again.
+    fn told(&self, flags: &str, finding: &Finding) -> String {
+        let lock = self.lock;
+        let seed = self.failed.as_ref().map_or(0, |failed| failed.seed);
+        let (before, after) = finding.switches;
+        format!(
+            "{lock}: FAILED with seed {seed}: {}\n{}\
+             smallest schedule: {after} changes of turn (found with {before})\n\
+             again, in full:    stanchion explore --lock {lock}{flags} --replay {seed}\n\
+             again, smallest:   stanchion explore --lock {lock}{flags} --replay {}\n",
+            finding.failure.what, finding.interleaving, finding.replay,
+        )
+    }
+
+    fn passed(&self) -> bool {
+        let rows_fine = !self.rows_count || self.rows_missed.is_empty();
+        self.failed.is_none() && rows_fine && self.rows_surprising.is_empty()
+    }
+
+    /// One that is broken on purpose has to be caught as stated.
+    fn caught(&self) -> bool {
+        self.failed.is_some() && self.as_stated != Some(false)
+    }
+}
+
+/// What is printed in the end, and whether all is as expected: the table, then rows that were not reached.
+fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
+    let mut lines = vec![table(&COLUMNS, all)];
+    for outcome in all {
+        let lock = outcome.lock;
+        let weight = if outcome.rows_count { "FAILED" } else { "note" };
+        let missed = outcome.rows_missed.iter().filter(|_| outcome.failed.is_none());
+        lines.extend(missed.map(|row| format!("{lock}: {weight}: row never reached: {row}")));
+        let surprising = outcome.rows_surprising.iter();
+        lines.extend(
+            surprising
+                .map(|row| format!("{lock}: FAILED: row reached that was said to be out of reach: {row}")),
+        );
+        if expect_failure && !outcome.caught() {
+            lines.push(format!("{lock}: expected to be caught as stated (see --list), and was not"));
+        }
+    }
+    let good = all.iter().all(if expect_failure { Outcome::caught } else { Outcome::passed });
+    (lines.join("\n"), good)
 }

@@ -4,10 +4,10 @@ use rustix::process::Pid;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-/// Nanoseconds of one vCPU's thread.
+/// Nanoseconds of a vCPU's thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Given {
     /// It ran.
@@ -22,8 +22,8 @@ const READING: Duration = Duration::from_millis(500);
 /// Reads what the vCPUs of a process get.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    pid: Pid,
-    start: Vec<Given>,
+    tasks: PathBuf,
+    first: Option<Vec<Given>>,
     last: Vec<Given>,
     /// When to read again; never once it is stopped.
     next: Option<Instant>,
@@ -31,15 +31,11 @@ pub(crate) struct Meter {
 
 impl Meter {
     pub(crate) fn new(pid: Pid) -> Self {
-        Self { pid, start: Vec::new(), last: Vec::new(), next: Some(Instant::now()) }
+        let tasks = format!("/proc/{}/task", pid.as_raw_nonzero()).into();
+        Self { tasks, first: None, last: Vec::new(), next: Some(Instant::now()) }
     }
 
-    /// What was given before does not count.
-    pub(crate) fn start(&mut self) {
-        self.start = self.read();
-    }
-
-    /// Reads again if it is time to: what is given from here on may be lost if the process ends.
+    /// Reads if it is time to. What was given before the first look does not count.
     pub(crate) fn look(&mut self) {
         let now = Instant::now();
         if self.next.is_some_and(|next| now >= next) {
@@ -56,7 +52,8 @@ impl Meter {
     }
 
     fn keep(&mut self) {
-        let now = self.read();
+        let now = read(&self.tasks);
+        self.first.get_or_insert_with(|| now.clone());
         if now.len() >= self.last.len() {
             self.last = now;
         }
@@ -64,16 +61,12 @@ impl Meter {
 
     /// What each vCPU was given between, in their order.
     pub(crate) fn given(&self) -> Vec<Given> {
-        let start = |vcpu: usize| self.start.get(vcpu).copied().unwrap_or_default();
-        let since = |(vcpu, now): (usize, &Given)| Given {
-            cpu_ns: now.cpu_ns.saturating_sub(start(vcpu).cpu_ns),
-            stolen_ns: now.stolen_ns.saturating_sub(start(vcpu).stolen_ns),
+        let first = self.first.iter().flatten().copied().chain(core::iter::repeat(Given::default()));
+        let since = |(last, first): (&Given, Given)| Given {
+            cpu_ns: last.cpu_ns.saturating_sub(first.cpu_ns),
+            stolen_ns: last.stolen_ns.saturating_sub(first.stolen_ns),
         };
-        self.last.iter().enumerate().map(since).collect()
-    }
-
-    fn read(&self) -> Vec<Given> {
-        read(Path::new(&format!("/proc/{}/task", self.pid.as_raw_nonzero())))
+        self.last.iter().zip(first).map(since).collect()
     }
 }
 
@@ -105,8 +98,7 @@ fn schedstat(text: &str) -> Option<Given> {
     (cpu_ns > 0).then_some(Given { cpu_ns, stolen_ns })
 }
 
-/// User and system time in ticks of a hundredth of a second: all that a kernel without scheduler statistics
-/// tells.
+/// User and system time in ticks: all that a kernel without scheduler statistics tells.
 fn stat(text: &str) -> Option<Given> {
     // The name before may have blanks and brackets in it.
     let mut fields = text.rsplit_once(") ")?.1.split_whitespace().skip(11);

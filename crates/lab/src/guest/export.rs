@@ -3,12 +3,10 @@ use super::figures::{FIGURES, vcpu_cpu_s};
 use super::record::{Test, TestOutcome};
 use super::report::{Report, Run};
 use super::table::tables;
-use super::transcript::State;
 use core::fmt::Write;
 use lab_kit::export::svg::escape;
 use lab_kit::export::{Formats, page};
 
-/// How each file is written.
 pub(crate) const FORMATS: Formats<Report> =
     Formats { stem: "guest", json: lab_kit::export::json, csv, html: Some(html) };
 
@@ -19,8 +17,7 @@ const LEGEND: &str = "; elapsed: from the start of the work to its end; M/s: mil
 /// Where it comes from, and what else a reader must know to judge the figures.
 fn facts(report: &Report) -> Vec<(&'static str, String)> {
     let setting = &report.setting;
-    let trial = setting.trials().first().copied();
-    let words = trial.map(|trial| setting.words(trial, report.rate())).unwrap_or_default();
+    let first = setting.trials().first().map(|&(lock, round)| setting.words(lock, round, report.rate()));
     let cpus: Vec<String> = setting.cpus.iter().map(ToString::to_string).collect();
     let mut facts = report.provenance.rows();
     facts.extend([
@@ -28,14 +25,13 @@ fn facts(report: &Report) -> Vec<(&'static str, String)> {
         ("CPUs used", cpus.join(" ")),
         ("emulator", setting.qemu.clone()),
         ("image", setting.image.clone()),
-        ("guest's words", words),
+        ("guest's words", first.unwrap_or_default()),
         ("limit", format!("{} s", setting.limit_s)),
     ]);
     facts.extend(setting.accel_reason.clone().map(|reason| ("not KVM because", reason)));
     facts
 }
 
-/// One row for each boot.
 fn csv(report: &Report) -> String {
     let head = format!("stanchion guest, schema {}, complete: {}", report.schema, report.complete);
     let facts = facts(report).into_iter().map(|(name, value)| format!("{name}: {value}"));
@@ -44,33 +40,30 @@ fn csv(report: &Report) -> String {
     lab_kit::export::csv([head].into_iter().chain(facts).chain(warnings), rows)
 }
 
-/// All columns of a boot with their names.
 fn columns(report: &Report, run: &Run) -> Vec<(String, String)> {
-    let state = match run.state {
-        State::Finished => "finished",
-        State::Unfinished => "unfinished",
-        State::Killed { .. } => "killed",
-        State::Failed { .. } => "failed",
-    };
+    let Run { lock, round, reason, told, cost, .. } = run;
     let text = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let first = [("lock", run.lock.clone()), ("round", run.round.to_string()), ("state", state.to_owned())];
-    let figures = FIGURES.iter().map(|figure| (figure.name.to_owned(), text(figure.of(run))));
-    let vcpus = 0..report.setting.vcpus;
-    let vcpus = vcpus.map(|vcpu| (format!("vcpu{vcpu}_cpu_s"), text(vcpu_cpu_s(run, vcpu))));
-    let operations = run.told.work.as_ref().map(|work| work.operations.to_string());
-    let last = [
-        ("operations", operations.unwrap_or_default()),
-        ("qemu_cpu_s", run.cost.qemu_cpu_s.to_string()),
-        ("qemu_wall_s", run.cost.qemu_wall_s.to_string()),
-        ("boot_wall_s", text(run.cost.boot_wall_s)),
-        ("tests", run.told.tests.len().to_string()),
-        ("reason", run.reason().unwrap_or_default().to_owned()),
-    ];
-    let owned = |(name, value): (&str, String)| (name.to_owned(), value);
-    first.map(owned).into_iter().chain(figures).chain(vcpus).chain(last.map(owned)).collect()
+    let mut columns = Vec::new();
+    let mut add = |name: &str, value: String| columns.push((name.to_owned(), value));
+    add("lock", lock.clone());
+    add("round", round.to_string());
+    add("state", serde_json::json!(run.state).as_str().unwrap_or_default().to_owned());
+    for (name, .., of) in &FIGURES {
+        // Those of a run that went wrong are nobody's.
+        add(name, text(of(run).filter(|_| reason.is_none())));
+    }
+    for vcpu in 0..report.setting.vcpus {
+        add(&format!("vcpu{vcpu}_cpu_s"), text(vcpu_cpu_s(run, vcpu)));
+    }
+    add("operations", told.work.as_ref().map(|work| work.operations.to_string()).unwrap_or_default());
+    add("qemu_cpu_s", cost.qemu_cpu_s.to_string());
+    add("qemu_wall_s", cost.qemu_wall_s.to_string());
+    add("boot_wall_s", text(cost.boot_wall_s));
+    add("tests", told.tests.len().to_string());
+    add("reason", reason.clone().unwrap_or_default());
+    columns
 }
 
-/// What the guests did under each lock, what the host gave them for it, and where it all comes from.
 fn html(report: &Report) -> String {
     let (setting, date) = (&report.setting, &report.provenance.date);
     let mut body = format!(
@@ -103,55 +96,5 @@ fn outcome(test: &Test) -> String {
         TestOutcome::Ok => "ok".to_owned(),
         TestOutcome::Failed => format!("FAILED: {}", test.detail.as_deref().unwrap_or_default()),
         TestOutcome::Ignored => "ignored".to_owned(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::guest::testing;
-    use lab_kit::export::json;
-
-    #[test]
-    fn json_parses_back_to_the_same_report() {
-        let report = testing::report();
-        assert_eq!(serde_json::from_str::<Report>(&json(&report)).expect("parses"), report);
-        let value: serde_json::Value = serde_json::from_str(&json(&report)).expect("parses");
-        assert_eq!(
-            (&value["setting"]["workload"], &value["setting"]["accel"]),
-            (&"build".into(), &"tcg".into())
-        );
-        assert_eq!(
-            (&value["runs"][0]["state"], &value["runs"][0]["lock"]),
-            (&"finished".into(), &"byte".into())
-        );
-        assert_eq!(value["runs"][2]["reason"], "the guest panicked: <b>");
-    }
-
-    #[test]
-    fn there_is_a_row_for_each_boot_with_as_many_columns() {
-        let text = csv(&testing::report());
-        assert!(text.contains("# seed: 42") && text.contains("# set-up: 2 vCPUs on 2 CPUs, TCG"), "{text}");
-        let mut reader = ::csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
-        let headings = reader.headers().expect("headings").clone();
-        let at = |name: &str| headings.iter().position(|heading| heading == name).expect(name);
-        let rows: Vec<_> = reader.records().collect::<Result<_, _>>().expect("rows of equal length");
-        assert_eq!(rows.len(), 3);
-        assert_eq!((&rows[0][at("elapsed_s")], &rows[0][at("vcpu1_cpu_s")]), ("2", "1.5"));
-        assert_eq!((&rows[1][at("state")], &rows[1][at("elapsed_s")]), ("unfinished", "30"));
-        assert_eq!((&rows[2][at("state")], &rows[2][at("elapsed_s")]), ("failed", ""));
-    }
-
-    #[test]
-    fn the_page_stands_alone_and_escapes_what_guests_say() {
-        let page = html(&testing::report());
-        assert!(page.contains("&lt;b&gt;") && !page.contains("<b></"), "{page}");
-        for word in ["http://", "https://", "<script", "src="] {
-            assert!(!page.contains(word), "{word}");
-        }
-        assert!(page.contains("halts: how often"), "{page}");
-        assert!(page.contains("&gt;30") && page.contains("FAILED"), "unfinished and failed runs are told");
-        assert!(page.contains("class=\"broken\">FAILED</td>"), "{page}");
-        assert!(page.contains("<td>a</td><td>FAILED: why</td>"), "{page}");
     }
 }

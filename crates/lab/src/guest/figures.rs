@@ -1,65 +1,41 @@
 //! The figures of a run, each told once: for columns of files and of tables, and over several runs.
 use super::clock::Given;
-use super::record::Vcpu;
+use super::record::{Vcpu, Wake};
 use super::report::{Report, Run};
 use super::workload::Workload;
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, three_figures};
 
-/// Nanoseconds in a second.
+/// In nanoseconds.
 const S: f64 = 1e9;
 
-/// One figure.
-pub(crate) struct Figure {
-    /// For columns of files: the name with its unit.
-    pub name: &'static str,
-    /// For columns of tables; empty: it is in files alone.
-    pub heading: &'static str,
-    /// How it is written in tables.
-    pub form: fn(f64) -> String,
-    of: fn(&Run) -> Option<f64>,
-}
-
-const fn figure(
-    name: &'static str,
-    heading: &'static str,
-    form: fn(f64) -> String,
-    of: fn(&Run) -> Option<f64>,
-) -> Figure {
-    Figure { name, heading, form, of }
-}
+/// A figure: its name with its unit, for columns of files; its heading in tables, empty if it is in files
+/// alone; how tables write it; what it is in a run, if the run has told.
+pub(crate) type Figure = (&'static str, &'static str, fn(f64) -> String, fn(&Run) -> Option<f64>);
 
 /// All that files have, in their order, which is that of tables.
 pub(crate) static FIGURES: [Figure; 12] = [
     // From the start of the work to its end. It has one only if it was finished.
-    figure("elapsed_s", "elapsed", three_figures, |run| Some(run.told.work.as_ref()?.elapsed_ns as f64 / S)),
-    // Million acquisitions a second.
-    figure("mops", "M/s", three_figures, |run| {
+    ("elapsed_s", "elapsed", three_figures, |run| Some(run.told.work.as_ref()?.elapsed_ns as f64 / S)),
+    ("mops", "M/s", three_figures, |run| {
         let work = run.told.work.as_ref().filter(|work| work.elapsed_ns > 0)?;
         Some(work.operations as f64 / work.elapsed_ns as f64 * 1e3)
     }),
     // Torture does not measure it.
-    figure("user_s", "user", three_figures, |run| {
+    ("user_s", "user", three_figures, |run| {
         sum(run, |vcpu| vcpu.work_ns).filter(|&ns| ns > 0.0).map(|ns| ns / S)
     }),
-    figure("system_s", "system", three_figures, |run| sum(run, |vcpu| vcpu.slow_ns).map(|ns| ns / S)),
-    figure("halts", "halts", count, |run| sum(run, |vcpu| vcpu.halts)),
-    // Interrupts that were to wake a vCPU.
-    figure("kicks_sent", "kicks", count, |run| sum(run, |vcpu| vcpu.kicks_sent)),
-    // From a kick to the halted vCPU running again.
-    figure("wake_p50_ns", "wake", format_ns, |run| {
-        run.told.wake.filter(|wake| wake.count > 0).map(|wake| wake.p50_ns as f64)
-    }),
-    figure("wake_p99_ns", "", format_ns, |run| {
-        run.told.wake.filter(|wake| wake.count > 0).map(|wake| wake.p99_ns as f64)
-    }),
-    // For the lock.
-    figure("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
+    ("system_s", "system", three_figures, |run| sum(run, |vcpu| vcpu.slow_ns).map(|ns| ns / S)),
+    ("halts", "halts", count, |run| sum(run, |vcpu| vcpu.halts)),
+    ("kicks_sent", "kicks", count, |run| sum(run, |vcpu| vcpu.kicks_sent)),
+    ("wake_p50_ns", "wake", format_ns, |run| wake(run, |wake| wake.p50_ns)),
+    ("wake_p99_ns", "", format_ns, |run| wake(run, |wake| wake.p99_ns)),
+    // Until the lock was acquired.
+    ("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
     // Of the host, while the guest was at work.
-    figure("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
-    // In which threads of vCPUs wanted to run and did not.
-    figure("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
-    figure("fairness", "fair", |value| format!("{value:.2}"), fairness),
+    ("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
+    ("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
+    ("fairness", "fair", |value| format!("{value:.2}"), fairness),
 ];
 
 /// The sum over the vCPUs of a run that has told of them. No number is too large for it.
@@ -68,13 +44,17 @@ fn sum(run: &Run, of: fn(&Vcpu) -> u64) -> Option<f64> {
     (!vcpus.is_empty()).then(|| vcpus.iter().map(|vcpu| of(vcpu) as f64).sum())
 }
 
+/// Of the kicks that woke somebody.
+fn wake(run: &Run, of: fn(&Wake) -> u64) -> Option<f64> {
+    run.told.wake.as_ref().filter(|wake| wake.count > 0).map(|wake| of(wake) as f64)
+}
+
 /// The sum in seconds over the threads of the vCPUs, if the host told of them.
-fn given(run: &Run, of: fn(&Given) -> u64) -> Option<f64> {
+pub(crate) fn given(run: &Run, of: fn(&Given) -> u64) -> Option<f64> {
     let given = &run.cost.given;
     (!given.is_empty()).then(|| given.iter().map(of).sum::<u64>() as f64 / S)
 }
 
-/// Host CPU seconds of one of the threads.
 pub(crate) fn vcpu_cpu_s(run: &Run, vcpu: u16) -> Option<f64> {
     run.cost.given.get(usize::from(vcpu)).map(|given| given.cpu_ns as f64 / S)
 }
@@ -100,24 +80,12 @@ pub(crate) fn count(value: f64) -> String {
 
 /// Of one thing, over all sound runs under a lock.
 pub(crate) fn summary(report: &Report, lock: &str, of: impl Fn(&Run) -> Option<f64>) -> Option<Summary> {
-    let values: Vec<f64> = report.of(lock).filter(|run| !run.failed()).filter_map(of).collect();
+    let values: Vec<f64> = report.of(lock).filter(|run| run.reason.is_none()).filter_map(of).collect();
     (!values.is_empty()).then(|| Summary::of(values))
 }
 
-impl Figure {
-    pub(crate) fn named(name: &str) -> &'static Self {
-        FIGURES.iter().find(|figure| figure.name == name).expect("a figure of ours")
-    }
-
-    /// The figure of one run; none if there is none, as it was not told or the run went wrong.
-    pub(crate) fn of(&self, run: &Run) -> Option<f64> {
-        if run.failed() { None } else { (self.of)(run) }
-    }
-
-    /// Those that tables have for a workload. The first is what it is mostly about: how long it took, or how
-    /// much was done.
-    pub(crate) fn shown(workload: Workload) -> impl Iterator<Item = &'static Self> {
-        let other = if workload.lasts() { "elapsed_s" } else { "mops" };
-        FIGURES.iter().filter(move |figure| !figure.heading.is_empty() && figure.name != other)
-    }
+/// Those that tables have. The first is what the workload is about: how long it took, or how much was done.
+pub(crate) fn shown(workload: Workload) -> impl Iterator<Item = &'static Figure> {
+    let other = if workload.lasts() { "elapsed_s" } else { "mops" };
+    FIGURES.iter().filter(move |(name, heading, ..)| !heading.is_empty() && *name != other)
 }

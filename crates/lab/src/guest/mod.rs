@@ -1,14 +1,10 @@
 //! `stanchion guest`: the locks on real vCPUs, in a small kernel of our own under QEMU.
 //!
-//! What was typed becomes a [`setting`] in [`args`]; [`qemu`] is the emulator, [`accel`] finds out whether
-//! KVM works. [`run`] boots the guest for each lock and round. A boot is a [`session`]: the guest's bytes
-//! become lines and [`record`]s, those a [`transcript`], and that a run in the [`report`]. Its [`figures`]
-//! are shown in the [`table`], by [`conform`] and in [`export`]. [`clock`] is what the host gave to each
-//! vCPU.
-mod accel;
-mod args;
+//! What was typed becomes a [`setting`]; [`qemu`] is the emulator, with KVM if that works. [`mod@run`] boots
+//! the guest for each lock and round. A boot is a [`session`]: the guest's bytes become lines and
+//! [`record`]s, those a [`transcript`], and that a run in the [`report`]. Its [`figures`] are shown in the
+//! [`table`] and in [`export`]. [`clock`] is what the host gave to each vCPU.
 mod clock;
-mod conform;
 mod export;
 mod figures;
 mod qemu;
@@ -19,26 +15,14 @@ mod session;
 mod setting;
 mod table;
 #[cfg(test)]
-mod testing;
+mod tests;
 mod transcript;
 mod workload;
 
-pub(crate) use args::Args;
-use lab_kit::output::REFUSED;
-use std::process::ExitCode;
+pub(crate) use run::run;
+pub(crate) use setting::Args;
 
 /// The contract of the exit codes, as `--help` tells it.
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well, also if a build was unfinished at its limit; 1 a guest failed, died or \
 had to be killed, a test failed (with --expect-failure: a lock survived), or a file could not be written; 2 bad input, no QEMU or no image, nothing was run; 130 interrupted, \
 what was finished is kept.";
-
-/// Runs the command.
-pub(crate) fn run(args: &Args) -> ExitCode {
-    match args.resolve() {
-        Ok(request) => run::run(request),
-        Err(line) => {
-            eprintln!("stanchion guest: {line}");
-            ExitCode::from(REFUSED)
-        }
-    }
-}

@@ -1,24 +1,43 @@
-//! The emulator: where it is, how it is called, and that it dies with us.
+//! The emulator: where it is, whether KVM works, which only trying can tell, and that it dies with us.
 #![expect(unsafe_code, reason = "between fork and exec a child is told its CPUs and its end")]
-use super::accel::Accel;
 use super::record::shown;
+use super::session;
 use super::setting::Setting;
+use super::transcript::Ending;
+use crate::bench::restrict_to;
+use clap::ValueEnum;
+use core::time::Duration;
+use lab_kit::interrupt;
+use rustix::fs::{Access, access};
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
-use rustix::thread::{CpuSet, sched_setaffinity};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What it is called unless `--qemu` says otherwise.
 const PROGRAM: &str = "qemu-system-x86_64";
 /// The image as `cargo xtask guest` calls it.
 const IMAGE: &str = "stanchion-guest";
 /// What it is always told. Its threads' names say which vCPU they are.
 const ALWAYS: &str = "-M q35 -nodefaults -no-user-config -display none -monitor none -serial stdio \
                       -device isa-debug-exit,iobase=0xf4,iosize=0x04 -no-reboot -name stanchion,debug-threads=on";
+/// With KVM a guest is up in a fraction of a second.
+const KVM: Duration = Duration::from_secs(5);
 
-/// The emulator and the kernel that it boots.
+/// Who runs the guest's instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Accel {
+    /// KVM if it works here, else TCG
+    Auto,
+    /// The processor's own virtualisation
+    Kvm,
+    /// QEMU's translator, a host thread for each vCPU
+    Tcg,
+}
+
+/// An emulator and the kernel that it boots.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub qemu: PathBuf,
@@ -32,12 +51,31 @@ impl Machine {
         Ok(Self { qemu, image: image(named, std::env::current_exe().ok().as_deref())? })
     }
 
-    /// What the emulator says that it is.
     pub(crate) fn version(&self) -> String {
         let output = Command::new(&self.qemu).arg("--version").output();
-        let text =
-            output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
-        text.lines().next().map_or_else(|| "unknown".to_owned(), |line| shown(line, 120))
+        let bytes = output.map(|output| output.stdout).unwrap_or_default();
+        shown(String::from_utf8_lossy(&bytes).lines().next().unwrap_or("unknown"), 120)
+    }
+
+    /// Decides who runs the guest's instructions, and says why it is not KVM if that was tried.
+    pub(crate) fn settle(&self, setting: &mut Setting) {
+        if setting.accel == Accel::Auto {
+            setting.accel = Accel::Kvm;
+            if let Err(reason) = offered(Path::new("/dev/kvm")).and_then(|()| self.boots(setting)) {
+                setting.accel = Accel::Tcg;
+                setting.accel_reason = Some(reason);
+            }
+        }
+    }
+
+    fn boots(&self, setting: &Setting) -> Result<(), String> {
+        let mut command = self.command(setting, "workload=boot");
+        let session = session::run(&mut command, [KVM; 2], None, &mut |_| interrupt::requested());
+        let session = session.map_err(|error| error.to_string())?;
+        if session.ending == Ending::NotUp {
+            return Err(format!("the guest did not come up under KVM in {} s", KVM.as_secs()));
+        }
+        session.reason.map_or(Ok(()), |reason| Err(format!("under KVM {reason}")))
     }
 
     /// The command that boots it, with `words` on the kernel's command line.
@@ -46,21 +84,17 @@ impl Machine {
         command.args(self.arguments(setting, words));
         // A group of its own: Ctrl-C is for us, and what it leaves behind is ended with it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
-        let (us, mut set) = (getpid(), CpuSet::new());
-        for &cpu in &setting.cpus {
-            set.set(cpu);
-        }
+        let (us, cpus) = (getpid(), setting.cpus.clone());
         let prepare = move || {
             set_parent_process_death_signal(Some(Signal::KILL))?;
             if getppid() != Some(us) {
                 // We died before that could work.
                 return Err(rustix::io::Errno::CHILD.into());
             }
-            sched_setaffinity(None, &set)?;
-            Ok(())
+            Ok(restrict_to(&cpus)?)
         };
         // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it
-        // makes three system calls through wrappers that neither allocate nor lock, and touches nothing but
+        // makes three system calls through functions that neither allocate nor lock, and touches nothing but
         // its own captured values.
         unsafe { command.pre_exec(prepare) };
         command
@@ -88,43 +122,39 @@ fn numa(setting: &Setting) -> Vec<String> {
         let share = |of: u32, node: u32| of * node / nodes;
         let (first, next) = (share(vcpus, node), share(vcpus, node + 1));
         let mib = share(setting.memory_mib, node + 1) - share(setting.memory_mib, node);
-        arguments.extend(["-object".to_owned(), format!("memory-backend-ram,id=m{node},size={mib}M")]);
-        let cpus = format!("cpus={first}-{}", next - 1);
-        arguments.extend(["-numa".to_owned(), format!("node,nodeid={node},memdev=m{node},{cpus}")]);
+        let memory = format!("memory-backend-ram,id=m{node},size={mib}M");
+        let cpus = format!("node,nodeid={node},memdev=m{node},cpus={first}-{}", next - 1);
+        arguments.extend(["-object".to_owned(), memory, "-numa".to_owned(), cpus]);
     }
     arguments
 }
 
-/// The emulator that is meant; the error is one line.
 fn find(named: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf, String> {
-    let Some(named) = named else {
-        let mut files = path.into_iter().flat_map(std::env::split_paths).map(|dir| dir.join(PROGRAM));
-        return files.find(|file| is_program(file)).ok_or_else(|| {
-            format!(
-                "{PROGRAM} not found: install it (Debian and Ubuntu: apt-get install --no-install-recommends qemu-system-x86), or say \
-                 where it is by --qemu"
-            )
-        });
-    };
-    if is_program(named) {
+    if let Some(named) = named {
+        let shown = named.display();
+        if !is_program(named) {
+            return Err(format!("--qemu {shown}: is no program; give the path of {PROGRAM}"));
+        }
         // A path that has no slash would be looked for along PATH.
-        return named.canonicalize().map_err(|error| format!("--qemu {}: {error}", named.display()));
+        return named.canonicalize().map_err(|error| format!("--qemu {shown}: {error}"));
     }
-    Err(format!("--qemu {}: is no program; give the path of {PROGRAM}", named.display()))
+    let mut files = path.into_iter().flat_map(std::env::split_paths).map(|dir| dir.join(PROGRAM));
+    let how = "apt-get install --no-install-recommends qemu-system-x86";
+    files.find(|file| is_program(file)).ok_or_else(|| {
+        format!("{PROGRAM} not found: install it (Debian and Ubuntu: {how}), or say where it is by --qemu")
+    })
 }
 
 fn is_program(file: &Path) -> bool {
-    file.is_file() && rustix::fs::access(file, rustix::fs::Access::EXEC_OK).is_ok()
+    file.is_file() && access(file, Access::EXEC_OK).is_ok()
 }
 
-/// The image that is meant: named, or where `cargo xtask guest` puts it, or beside the command; the error is
-/// one line.
+/// The image: named, or where `cargo xtask guest` puts it, or beside the command.
 fn image(named: Option<&Path>, executable: Option<&Path>) -> Result<PathBuf, String> {
     if let Some(named) = named {
-        let file = named.canonicalize().ok().filter(|file| file.is_file());
-        return file.ok_or_else(|| {
-            format!("--image {}: there is no such file; build one with 'cargo xtask guest'", named.display())
-        });
+        let (file, shown) = (named.canonicalize().ok().filter(|file| file.is_file()), named.display());
+        let missing = "there is no such file; build one with 'cargo xtask guest'";
+        return file.ok_or_else(|| format!("--image {shown}: {missing}"));
     }
     let dir = executable.and_then(Path::parent).unwrap_or(Path::new(""));
     let over = dir.parent().unwrap_or(dir);
@@ -134,6 +164,15 @@ fn image(named: Option<&Path>, executable: Option<&Path>) -> Result<PathBuf, Str
     })
 }
 
+/// Whether we may use KVM at all.
+fn offered(device: &Path) -> Result<(), String> {
+    if !device.exists() {
+        return Err(format!("there is no {}", device.display()));
+    }
+    access(device, Access::READ_OK | Access::WRITE_OK)
+        .map_err(|error| format!("{} cannot be used ({error})", device.display()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,7 +180,7 @@ mod tests {
     use std::os::unix::fs::PermissionsExt;
 
     fn setting(vcpus: u16, nodes: u16) -> Setting {
-        Setting { vcpus, nodes, ..crate::guest::testing::setting(&["byte"]) }
+        Setting { vcpus, nodes, ..crate::guest::tests::setting(&["byte"]) }
     }
 
     #[test]
@@ -192,5 +231,12 @@ mod tests {
         let file = dir.path().join("guest").join(IMAGE);
         fs::write(&file, "").expect("written");
         assert_eq!(image(None, Some(&executable)), Ok(file));
+    }
+
+    #[test]
+    fn a_device_that_is_not_there_is_not_tried() {
+        let error = offered(Path::new("/dev/no-kvm")).expect_err("missing");
+        assert_eq!(error, "there is no /dev/no-kvm");
+        assert!(offered(Path::new("/dev/null")).is_ok());
     }
 }

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Deserializer, Serialize};
 use std::io::{self, BufRead, Read};
 
-/// The version of the records that this command reads.
+/// Of the records that this command reads.
 pub(crate) const VERSION: u32 = 1;
 
 /// Longer lines are cut: no record is as long, and a guest gone wild may not fill our memory.
 const LONGEST: usize = 1 << 16;
-/// The most of a text within a record that is kept, where the text is for a terminal.
-const WIDTH: usize = 400;
+/// How much of a text is shown; a guest that is stuck tells what each vCPU does.
+pub(crate) const WIDTH: usize = 400;
 
 /// One line without its end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -53,7 +53,6 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     clean
 }
 
-/// A line that is a record.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(tag = "record", rename_all = "lowercase")]
 pub(crate) enum Record {
@@ -64,12 +63,10 @@ pub(crate) enum Record {
     Progress {
         done: u64,
         of: u64,
-        #[serde(deserialize_with = "harmless")]
         what: String,
     },
     /// A line as the kernel's locktorture prints it.
     Stat {
-        #[serde(deserialize_with = "harmless")]
         line: String,
     },
     Vcpu(Vcpu),
@@ -93,7 +90,6 @@ pub(crate) enum Record {
     Unknown,
 }
 
-/// The machine as the guest found it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one thing that a hypervisor may offer")]
 pub(crate) struct Hardware {
@@ -111,7 +107,6 @@ pub(crate) struct Hardware {
     pub boot_ns: u64,
 }
 
-/// A conformance test that is over.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Test {
     #[serde(deserialize_with = "harmless")]
@@ -129,17 +124,14 @@ pub(crate) enum TestOutcome {
     Ignored,
 }
 
-/// What a vCPU did.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vcpu {
     #[serde(rename = "vcpu")]
     pub number: u16,
     pub acquisitions: u64,
-    /// In the workload itself.
+    /// In the workload itself, in slow paths of the lock, and with nothing to do.
     pub work_ns: u64,
-    /// In slow paths of the lock.
     pub slow_ns: u64,
-    /// With nothing to do.
     pub idle_ns: Option<u64>,
     pub halts: u64,
     pub halted_ns: u64,
@@ -158,7 +150,6 @@ pub(crate) struct Wake {
     pub count: u64,
 }
 
-/// What came of the work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Work {
     pub workload: String,
@@ -188,7 +179,6 @@ pub(crate) struct Fairness {
     pub max: f64,
 }
 
-/// Text without what a terminal would obey, whatever the guest has put there.
 fn harmless<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     String::deserialize(from).map(|text| shown(&text, WIDTH))
 }

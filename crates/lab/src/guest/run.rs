@@ -1,42 +1,62 @@
-//! One run of the command from what was asked for to its exit code.
-use super::accel;
-use super::args::Request;
-use super::conform;
-use super::record::Record;
-use super::report::{Report, Run};
-use super::session::{self, Timeouts};
+//! One run of the command from what was typed to its exit code.
+use super::export::FORMATS;
+use super::qemu::Machine;
+use super::record::{Record, WIDTH, shown};
+use super::report::{Report, Run, SCHEMA};
+use super::session;
+use super::setting::Args;
 use super::table;
 use super::transcript::Ending;
 use super::workload::Workload;
 use core::fmt::Write;
 use core::time::Duration;
+use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, create_for, print};
 use lab_kit::progress::Progress;
+use lab_kit::provenance::Provenance;
+use std::fs::File;
 use std::process::ExitCode;
 
-/// Boots as asked, and prints what came of it.
-pub(crate) fn run(mut request: Request) -> ExitCode {
+pub(crate) fn run(args: &Args) -> ExitCode {
+    start(args).unwrap_or_else(|line| {
+        eprintln!("stanchion guest: {line}");
+        ExitCode::from(REFUSED)
+    })
+}
+
+/// Everything that can be refused is refused, with one line, before anything is started.
+fn start(args: &Args) -> Result<ExitCode, String> {
+    let mut setting = args.setting.clone();
+    setting.resolve(args.cpus, args.limit)?;
+    let machine = Machine::find(args.qemu.as_deref(), args.image.as_deref())?;
+    setting.image = machine.image.display().to_string();
+    // Files come last, because a refusal leaves none behind.
+    let mut exports = args.files.open(&FORMATS)?;
+    let log = args.log.as_deref().map(|path| create_for("--log", path, args.files.force)).transpose();
+    let log = log.inspect_err(|_| exports.abandon())?;
+    let provenance = Provenance::collect(setting.seed);
     interrupt::install();
-    let setting = &mut request.report.setting;
-    accel::settle(setting, &request.machine);
-    setting.qemu = request.machine.version();
-    if !request.quiet {
-        announce(&request.report);
+    machine.settle(&mut setting);
+    setting.qemu = machine.version();
+    let alone = setting.cpus.len() < 2 && setting.vcpus > 1;
+    let warning = alone.then(|| "one CPU of the host: no two vCPUs ever run at the same time".to_owned());
+    let warnings = warning.into_iter().collect();
+    let mut report =
+        Report { schema: SCHEMA, complete: false, provenance, setting, runs: Vec::new(), warnings };
+    if !args.quiet {
+        announce(&report);
     }
-    let done = all(&mut request);
-    finish(request, &done)
+    let done = all(args, &machine, &mut report, log, &mut exports);
+    Ok(finish(args.expect_failure, &report, &mut exports, done.err()))
 }
 
 /// Says what is going to happen, seed first, before anything does.
 fn announce(report: &Report) {
     let setting = &report.setting;
     let runs = if setting.runs > 1 { format!(", {} runs each", setting.runs) } else { String::new() };
-    let locks = if setting.workload == Workload::Boot {
-        String::new()
-    } else {
-        format!(" of {}", setting.locks.join(", "))
-    };
+    let takes_any = setting.workload != Workload::Boot;
+    let locks = if takes_any { format!(" of {}", setting.locks.join(", ")) } else { String::new() };
     eprintln!("guest: seed {}, {}{locks}{runs}, {}", setting.seed, setting.workload, setting.told());
     if let Some(reason) = &setting.accel_reason {
         eprintln!("guest: TCG, because KVM does not work here: {reason}");
@@ -50,42 +70,48 @@ fn announce(report: &Report) {
 const PARTS: u64 = 1000;
 
 /// All boots; an interruption ends them, and so does a file that cannot be written.
-fn all(request: &mut Request) -> Result<(), String> {
-    let Request { machine, report, log, exports, expect_failure, quiet } = request;
+fn all(
+    args: &Args,
+    machine: &Machine,
+    report: &mut Report,
+    mut log: Option<File>,
+    exports: &mut Exports<Report>,
+) -> Result<(), String> {
     let setting = report.setting.clone();
-    let timeouts =
-        Timeouts { boot: Duration::from_secs_f64(setting.boot_limit_s), work: setting.work_limit() };
+    // A guest that was told to end has to notice, and to write its records.
+    let work = setting.limit_s + (setting.limit_s / 4.0).clamp(1.0, 15.0);
+    let limits = [setting.boot_limit_s, work].map(Duration::from_secs_f64);
     let trials = setting.trials();
     // A guest may be silent for long.
-    let progress = Progress::new(trials.len() as u64 * PARTS, *quiet).ticking();
-    for (trial, before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
+    let progress = Progress::new(trials.len() as u64 * PARTS, args.quiet).ticking();
+    for (&(lock, round), before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
         if interrupt::requested() {
             break;
         }
-        let round = if setting.runs > 1 { format!(", run {}", trial.round + 1) } else { String::new() };
-        let what = format!("{} {}{round}", setting.workload, setting.locks[trial.lock]);
+        let run = if setting.runs > 1 { format!(", run {}", round + 1) } else { String::new() };
+        let what = format!("{} {lock}{run}", setting.workload);
         progress.now(&what);
         let mut audience = |record: Option<&Record>| {
             match record {
                 Some(Record::Progress { done, of, what: part }) => {
                     let share = done.saturating_mul(PARTS).checked_div(*of).unwrap_or(0).min(PARTS);
                     progress.set(before + share);
-                    progress.now(format!("{what}: {part}"));
+                    progress.now(format!("{what}: {}", shown(part, WIDTH)));
                 }
                 Some(Record::Test(test)) if setting.workload == Workload::Conform => {
-                    progress.say(&conform::line(test, *expect_failure));
+                    progress.say(&table::test_line(test, args.expect_failure));
                 }
                 _ => {}
             }
             interrupt::requested()
         };
-        let mut command = machine.command(&setting, &setting.words(*trial, report.rate()));
-        let session = session::run(&mut command, timeouts, log.as_mut(), &mut audience)
+        let mut command = machine.command(&setting, &setting.words(lock, round, report.rate()));
+        let session = session::run(&mut command, limits, log.as_mut(), &mut audience)
             .map_err(|error| format!("{}: {error}", machine.qemu.display()))?;
         if session.ending == Ending::Stopped {
             break;
         }
-        let run = Run::of(&setting, *trial, session);
+        let run = Run::of(&setting, lock, round, session);
         progress.set(before + PARTS);
         progress.line(&format!("{what}: {}", table::in_short(&run)));
         report.runs.push(run);
@@ -97,19 +123,18 @@ fn all(request: &mut Request) -> Result<(), String> {
 }
 
 /// Prints the result and decides the exit code.
-fn finish(mut request: Request, done: &Result<(), String>) -> ExitCode {
-    let (report, expected) = (&request.report, request.expect_failure);
+fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error: Option<String>) -> ExitCode {
     let interrupted = interrupt::requested() && !report.complete;
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {
-        text.push_str(&conform::summary(report, expected));
+        text.push_str(&table::tests(report, expected));
     }
     if report.runs.is_empty() {
-        request.exports.abandon();
+        exports.abandon();
     } else {
         text.push_str(&table::render(report));
     }
-    for path in request.exports.paths() {
+    for path in exports.paths() {
         let _ = writeln!(text, "written: {}", path.display());
     }
     let survivors = if expected { report.survivors() } else { Vec::new() };
@@ -117,13 +142,10 @@ fn finish(mut request: Request, done: &Result<(), String>) -> ExitCode {
         let _ = writeln!(text, "expected to be caught, but survived: {}", survivors.join(", "));
     }
     let failed = if expected { !survivors.is_empty() } else { report.failures().next().is_some() };
-    let code = match interrupted {
-        _ if failed || done.is_err() => FAILED,
-        true => INTERRUPTED,
-        false => PASSED,
-    };
+    let well = if interrupted { INTERRUPTED } else { PASSED };
+    let code = if failed || error.is_some() { FAILED } else { well };
     let code = print(&text, ExitCode::from(code));
-    if let Err(error) = done {
+    if let Some(error) = error {
         eprintln!("stanchion guest: {error}");
     }
     if interrupted {

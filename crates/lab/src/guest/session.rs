@@ -1,7 +1,7 @@
 //! One boot: QEMU from its start to its end, watched line by line.
 use super::clock::{Given, Meter};
 use super::record::{Line, Record, shown};
-use super::transcript::{Ending, Exit, State, Transcript};
+use super::transcript::{Ending, State, Transcript};
 use crate::run::child::{Gone, Limits, Running};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -21,19 +21,6 @@ const LINES: usize = 1024;
 /// How much of what QEMU says on standard error is kept.
 const LAST_WORDS: usize = 4096;
 
-/// How long a boot may take.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timeouts {
-    /// Until the first record.
-    pub boot: Duration,
-    /// From the first record to the last.
-    pub work: Duration,
-}
-
-/// Who looks on: called with each record, and with none when a glance has passed. Says whether the user wants
-/// to stop.
-pub(crate) type Audience<'a> = dyn FnMut(Option<&Record>) -> bool + 'a;
-
 /// What a boot took of the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cost {
@@ -52,21 +39,20 @@ pub(crate) struct Cost {
 pub(crate) struct Session {
     pub transcript: Transcript,
     pub ending: Ending,
-    pub exit: Exit,
+    pub state: State,
+    /// What went wrong, if it did.
+    pub reason: Option<String>,
     pub cost: Cost,
 }
 
-impl Session {
-    /// What it came to.
-    pub(crate) fn state(&self) -> State {
-        self.transcript.state(self.ending, &self.exit)
-    }
-}
+type Audience<'a> = dyn FnMut(Option<&Record>) -> bool + 'a;
 
-/// Starts `command` and sees it through. `log` gets every byte that the guest writes.
+/// Starts `command` and sees it through: for `boot` until the first record comes, and from there for `work`.
+/// `log` gets every byte that the guest writes. `audience` is called with each record, and with none when a
+/// glance has passed, and says whether the user wants to stop.
 pub(crate) fn run(
     command: &mut Command,
-    timeouts: Timeouts,
+    [boot, work]: [Duration; 2],
     log: Option<&mut File>,
     audience: &mut Audience,
 ) -> io::Result<Session> {
@@ -78,29 +64,28 @@ pub(crate) fn run(
     let to_stop = || stop.load(Ordering::Relaxed);
     let (sender, lines) = sync_channel(LINES);
     let mut watch = Watch {
-        start,
-        timeouts,
+        work,
         meter: Meter::new(running.pid()),
         transcript: Transcript::default(),
         booted: None,
-        over: None,
-        silent: None,
+        until: (start + boot, Ending::NotUp),
     };
-    let (gone, words, ending) = std::thread::scope(|scope| {
+    let mut ending = Ending::Own;
+    let (gone, words) = std::thread::scope(|scope| {
         let waiter = scope.spawn(|| running.wait(Some(&Limits { timeout: None, stop: &to_stop }), || ()));
         let reader = scope.spawn(move || pump(stdout, log, &sender));
         let words = scope.spawn(move || last_words(stderr));
-        let mut ending = Ending::Own;
         while watch.hears_more(&lines, audience) || !waiter.is_finished() {
             if ending == Ending::Own {
-                ending = if audience(None) { Ending::Stopped } else { watch.ending() };
+                let (until, why) = watch.until;
+                let over = if Instant::now() >= until { why } else { Ending::Own };
+                ending = if audience(None) { Ending::Stopped } else { over };
                 stop.store(ending != Ending::Own, Ordering::Relaxed);
             }
         }
-        let logged =
-            reader.join().unwrap_or_else(|_| Err(io::Error::other("the reader of the serial line died")));
-        let gone = waiter.join().unwrap_or_else(|_| Err(io::Error::other("the waiter for QEMU died")));
-        (gone.and_then(|gone| logged.map(|()| gone)), words.join().unwrap_or_default(), ending)
+        let logged = reader.join().expect("reading does not panic");
+        let gone = waiter.join().expect("waiting does not panic");
+        (gone.and_then(|gone| logged.map(|()| gone)), words.join().expect("reading does not panic"))
     });
     let Gone { status, wall, usage, .. } = gone?;
     let cost = Cost {
@@ -110,22 +95,20 @@ pub(crate) fn run(
         boot_wall_s: watch.booted.map(|booted| (booted - start).as_secs_f64()),
         max_rss_kib: usage.max_rss_kib,
     };
-    let exit = Exit { code: status.code(), told: told(status, &words) };
-    Ok(Session { transcript: watch.transcript, ending, exit, cost })
+    let (state, reason) = watch.transcript.state(ending, status.code(), &told(status, &words));
+    Ok(Session { transcript: watch.transcript, ending, state, reason, cost })
 }
 
-/// A boot that is watched, and when what was seen.
+/// A boot that is watched.
 struct Watch {
-    start: Instant,
-    timeouts: Timeouts,
+    /// How long the work may take.
+    work: Duration,
     meter: Meter,
     transcript: Transcript,
-    /// The first record.
+    /// When the first record came.
     booted: Option<Instant>,
-    /// The last record.
-    over: Option<Instant>,
-    /// The end of the serial line: QEMU and all that it started have ended, or nobody can hear them any more.
-    silent: Option<Instant>,
+    /// When we end it unless something is heard, and why.
+    until: (Instant, Ending),
 }
 
 impl Watch {
@@ -140,7 +123,10 @@ impl Watch {
             }
             Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => {
-                self.silent.get_or_insert_with(Instant::now);
+                // QEMU and all that it started have ended, or nobody can hear them any more.
+                if self.until.1 != Ending::Mute {
+                    self.until = (Instant::now() + GOODBYE, Ending::Mute);
+                }
                 std::thread::sleep(GLANCE / 10);
                 return false;
             }
@@ -152,29 +138,19 @@ impl Watch {
     }
 
     fn hear(&mut self, record: &Record) {
+        let now = Instant::now();
         match record {
             Record::Boot(_) if self.booted.is_none() => {
-                self.booted = Some(Instant::now());
-                self.meter.start();
+                self.booted = Some(now);
+                self.until = (now + self.work, Ending::Overdue);
             }
             // The first of those that come when the work is done.
             Record::Vcpu(_) | Record::Wake(_) | Record::Result(_) => self.meter.stop(),
             Record::End { .. } => {
                 self.meter.stop();
-                self.over.get_or_insert_with(Instant::now);
+                self.until = (self.until.0.min(now + GOODBYE), Ending::Overdue);
             }
             _ => {}
-        }
-    }
-
-    /// Whether its time is over.
-    fn ending(&self) -> Ending {
-        match (self.silent, self.over, self.booted) {
-            (Some(silent), ..) if silent.elapsed() >= GOODBYE => Ending::Mute,
-            (None, Some(over), _) if over.elapsed() >= GOODBYE => Ending::Overdue,
-            (None, None, None) if self.start.elapsed() >= self.timeouts.boot => Ending::NotUp,
-            (None, None, Some(booted)) if booted.elapsed() >= self.timeouts.work => Ending::Overdue,
-            _ => Ending::Own,
         }
     }
 }
@@ -222,10 +198,9 @@ fn last_words(from: Option<impl Read>) -> Vec<u8> {
 /// `QEMU ended with exit code 1: could not load kernel`.
 fn told(status: ExitStatus, words: &[u8]) -> String {
     use std::os::unix::process::ExitStatusExt;
-    let how = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("QEMU ended with exit code {code}"),
-        (None, Some(signal)) => format!("QEMU was ended by signal {signal}"),
-        (None, None) => "QEMU ended".to_owned(),
+    let how = match status.code() {
+        Some(code) => format!("QEMU ended with exit code {code}"),
+        None => format!("QEMU was ended by signal {}", status.signal().unwrap_or(0)),
     };
     let text = String::from_utf8_lossy(words);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());

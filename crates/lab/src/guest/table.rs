@@ -1,5 +1,7 @@
-//! The result as tables: for a terminal of a hundred columns, and for the page.
-use super::figures::{Figure, count, summary, vcpu_cpu_s};
+//! The result for people: tables for a terminal of a hundred columns and for the page, and conformance tests as
+//! `cargo test` prints them.
+use super::figures::{self, Figure, count, given, summary, vcpu_cpu_s};
+use super::record::{Test, TestOutcome, WIDTH, Work, shown};
 use super::report::{Report, Run};
 use super::transcript::State;
 use super::workload::Workload;
@@ -25,7 +27,12 @@ pub(crate) fn render(report: &Report) -> String {
         }
     }
     boots(&mut text, report);
-    failures(&mut text, report);
+    for (run, reason) in report.failures() {
+        let _ = writeln!(text, "{} FAILED, run {}: {reason}", run.lock, run.round + 1);
+        for line in &run.log {
+            let _ = writeln!(text, "  | {line}");
+        }
+    }
     text
 }
 
@@ -39,15 +46,15 @@ pub(crate) fn tables(report: &Report) -> Vec<(&'static str, Table, String)> {
         let notes = "stolen: a vCPU wanted to run and did not; QEMU: all its threads, booting included";
         ("Host CPU seconds of each vCPU", table, notes.to_owned())
     });
-    [("The work", figures(report), notes(report))].into_iter().chain(shares).collect()
+    [("The work", work(report), notes(report))].into_iter().chain(shares).collect()
 }
 
-fn figures(report: &Report) -> Table {
+fn work(report: &Report) -> Table {
     let mut table = plain_table();
-    let headings = Figure::shown(report.setting.workload).map(|figure| figure.heading);
+    let headings = figures::shown(report.setting.workload).map(|(_, heading, ..)| *heading);
     table.set_header(["lock"].into_iter().chain(headings));
     for lock in locks(report) {
-        let cells = Figure::shown(report.setting.workload).enumerate();
+        let cells = figures::shown(report.setting.workload).enumerate();
         let cells = cells.map(|(place, figure)| cell(report, lock, figure, place == 0));
         table.add_row([lock.to_owned()].into_iter().chain(cells));
     }
@@ -56,17 +63,14 @@ fn figures(report: &Report) -> Table {
 }
 
 fn notes(report: &Report) -> String {
-    let mut notes =
+    let medians = if report.setting.runs > 1 { "; medians" } else { "" };
+    let is_unfinished = |run: &Run| run.state == State::Unfinished;
+    let unfinished = "\nunfinished: the work was not done at the limit; >: it would have taken longer";
+    let unfinished = if report.runs.iter().any(is_unfinished) { unfinished } else { "" };
+    format!(
         "seconds of all vCPUs; user: in the workload, system: in slow paths of locks, CPU: of the host;\n\
-                     wake: a kick to running again; fair: fewest acquisitions of a vCPU over most"
-            .to_owned();
-    if report.setting.runs > 1 {
-        notes.push_str("; medians");
-    }
-    if report.runs.iter().any(|run| run.state == State::Unfinished) {
-        notes.push_str("\nunfinished: the work was not done at the limit; >: it would have taken longer");
-    }
-    notes
+         wake: a kick to running again; fair: fewest acquisitions of a vCPU over most{medians}{unfinished}"
+    )
 }
 
 /// Locks that have been run, in the order of the setting.
@@ -75,21 +79,21 @@ fn locks(report: &Report) -> impl Iterator<Item = &str> {
     report.setting.locks.iter().map(String::as_str).filter(run)
 }
 
-/// A figure of a lock, or why there is none. The one that leads shows the spread of several runs, and why
-/// there is no figure.
-fn cell(report: &Report, lock: &str, figure: &Figure, leads: bool) -> String {
-    let Some(summary) = summary(report, lock, |run| figure.of(run)) else {
-        return match report.of(lock).last().map(|run| &run.state) {
-            Some(State::Failed { .. }) if leads => "FAILED".to_owned(),
-            Some(State::Killed { .. }) if leads => "killed".to_owned(),
-            _ => "-".to_owned(),
+/// A figure of a lock. The one that leads shows the spread of several runs, and why there is no figure.
+pub(crate) fn cell(report: &Report, lock: &str, (name, _, form, of): &Figure, leads: bool) -> String {
+    let Some(summary) = summary(report, lock, of) else {
+        let word = match report.of(lock).last().map(|run| run.state) {
+            Some(State::Failed) if leads => "FAILED",
+            Some(State::Killed) if leads => "killed",
+            _ => "-",
         };
+        return word.to_owned();
     };
-    let value = (figure.form)(summary.median);
+    let value = form(summary.median);
     let spread = percent(summary.spread()).replace(' ', "");
     let spread = if leads && summary.rounds.len() > 1 { format!(" ±{spread}") } else { String::new() };
     let finished = report.of(lock).all(|run| run.state == State::Finished);
-    let least = if figure.name == "elapsed_s" && !finished { ">" } else { "" };
+    let least = if *name == "elapsed_s" && !finished { ">" } else { "" };
     format!("{least}{value}{spread}")
 }
 
@@ -107,12 +111,12 @@ fn shares(report: &Report) -> Option<Table> {
     table.set_header(first.chain(["sum", "stolen", "QEMU"].map(str::to_owned)));
     for lock in locks(report) {
         let median = |of: &dyn Fn(&Run) -> Option<f64>| Some(summary(report, lock, of)?.median);
-        let figure = |name| median(&|run| Figure::named(name).of(run));
-        let Some(cpu) = figure("cpu_s") else { continue };
+        let Some(cpu) = median(&|run| given(run, |given| given.cpu_ns)) else { continue };
+        let stolen = median(&|run| given(run, |given| given.stolen_ns));
         let each: Vec<f64> = (0..vcpus).filter_map(|vcpu| median(&|run| vcpu_cpu_s(run, vcpu))).collect();
         let all = Summary::of(each.clone());
         let shown = if apart { each } else { vec![all.min, all.median, all.max] };
-        let rest = [Some(cpu), figure("stolen_s"), median(&|run| Some(run.cost.qemu_cpu_s))];
+        let rest = [Some(cpu), stolen, median(&|run| Some(run.cost.qemu_cpu_s))];
         let figures = shown.into_iter().chain(rest.into_iter().flatten()).map(three_figures);
         table.add_row([lock.to_owned()].into_iter().chain(figures));
     }
@@ -143,85 +147,56 @@ fn boots(text: &mut String, report: &Report) {
     );
 }
 
-/// What must not pass silently, with the guest's last lines.
-fn failures(text: &mut String, report: &Report) {
-    for (run, reason) in report.failures() {
-        let _ = writeln!(text, "{} FAILED, run {}: {reason}", run.lock, run.round + 1);
-        for line in &run.log {
-            let _ = writeln!(text, "  | {line}");
-        }
-    }
-}
-
-/// A run in a few words.
 pub(crate) fn in_short(run: &Run) -> String {
-    match (run.reason(), &run.told.work) {
+    let took = |work: &Work| format_ns(work.elapsed_ns as f64);
+    match (&run.reason, &run.told.work) {
         (Some(reason), _) => format!("FAILED: {reason}"),
-        (_, Some(work)) if run.state == State::Unfinished => {
-            format!("unfinished after {}", format_ns(work.elapsed_ns as f64))
-        }
+        (_, Some(work)) if run.state == State::Unfinished => format!("unfinished after {}", took(work)),
         _ if !run.told.tests.is_empty() => format!("{} tests", run.told.tests.len()),
-        (_, Some(work)) => {
-            format!("{}, {} acquisitions", format_ns(work.elapsed_ns as f64), count(work.operations as f64))
-        }
+        (_, Some(work)) => format!("{}, {} acquisitions", took(work), count(work.operations as f64)),
         (_, None) => format!("up after {} ms", three_figures(run.cost.boot_wall_s.unwrap_or(0.0) * 1e3)),
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::guest::testing;
+/// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who
+/// searches a log for what failed is not to find it.
+pub(crate) fn test_line(test: &Test, expected: bool) -> String {
+    let outcome = match test.outcome {
+        TestOutcome::Ok => "ok",
+        TestOutcome::Failed if expected => "failed, as expected",
+        TestOutcome::Failed => "FAILED",
+        TestOutcome::Ignored => "ignored",
+    };
+    format!("test {} ... {outcome}", test.name)
+}
 
-    #[test]
-    fn tables_fit_a_terminal_and_tell_what_went_wrong() {
-        let text = render(&testing::report());
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-        let line = |lock: &str| {
-            text.lines().find(|line| line.trim_start().starts_with(lock)).expect("a row").to_owned()
-        };
-        assert!(line("byte").contains(" 2.00 ") && line("byte").ends_with("0.50"), "{text}");
-        assert!(line("ticket").contains(">30.0"), "{text}");
-        assert!(line("qspin").contains("FAILED"), "{text}");
-        assert!(text.contains("qspin FAILED, run 1: the guest panicked: <b>\n  | last line"), "{text}");
-        assert!(text.contains("vCPU 1") && text.contains("nothing paravirtual"), "{text}");
-        let mut conform = testing::report();
-        conform.setting.workload = Workload::Conform;
-        assert!(tables(&conform).is_empty(), "tests have no figures");
-    }
-
-    #[test]
-    fn several_runs_show_median_and_spread_of_the_sound_ones() {
-        let mut report = testing::report();
-        report.setting.runs = 3;
-        let lock = "pv-qspin-wait-early-sampled";
-        report.setting.locks.push(lock.to_owned());
-        for seconds in [100, 140, 160] {
-            report.runs.push(testing::run(lock, State::Finished, seconds));
+/// What failed and why, and how many passed.
+pub(crate) fn tests(report: &Report, expected: bool) -> String {
+    let all = || report.runs.iter().flat_map(|run| &run.told.tests);
+    let ended = |outcome| all().filter(move |test| test.outcome == outcome);
+    let mut text = String::new();
+    if ended(TestOutcome::Failed).next().is_some() {
+        text.push_str(if expected { "\nexpected failures:\n" } else { "\nfailures:\n" });
+        for test in ended(TestOutcome::Failed) {
+            let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
+            let _ = writeln!(text, "\n---- {} ----", test.name);
+            for line in detail.lines() {
+                let _ = writeln!(text, "{}", shown(line, WIDTH));
+            }
         }
-        report.runs.push(testing::run(lock, State::Killed { reason: "k".into() }, 9));
-        let column = Figure::shown(Workload::Build).next().expect("a column");
-        assert_eq!(cell(&report, "byte", column, true), "2.00", "one run has no spread");
-        assert!(cell(&report, lock, column, true).starts_with(">140 ±21%"), "the killed one did not finish");
-        let text = render(&report);
-        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
     }
-
-    #[test]
-    fn progress_tells_what_was_given_up() {
-        let told = |state| in_short(&testing::run("byte", state, 30));
-        assert!(told(State::Unfinished).starts_with("unfinished after 30"), "{}", told(State::Unfinished));
-        assert!(told(State::Finished).ends_with("acquisitions"), "{}", told(State::Finished));
-    }
-
-    #[test]
-    fn many_vcpus_are_summed_up() {
-        let mut report = testing::report();
-        report.setting.vcpus = 64;
-        report.runs[0].cost.given = (1..=64)
-            .map(|s| super::super::clock::Given { cpu_ns: s * 1_000_000_000, stolen_ns: 0 })
-            .collect();
-        let text = render(&report);
-        assert!(text.contains("least") && text.contains("32.5") && !text.contains("vCPU 1 "), "{text}");
-    }
+    let [passed, failed, ignored] =
+        [TestOutcome::Ok, TestOutcome::Failed, TestOutcome::Ignored].map(|outcome| ended(outcome).count());
+    let verdict = match (report.failures().next().is_some(), report.complete) {
+        (true, _) if expected => "failed, as expected",
+        (true, _) => "FAILED",
+        (false, true) => "ok",
+        (false, false) => "interrupted",
+    };
+    let wall: f64 = report.runs.iter().map(|run| run.cost.qemu_wall_s).sum();
+    let _ = writeln!(
+        text,
+        "\ntest result: {verdict}. {passed} passed; {failed} failed; {ignored} ignored; finished in {wall:.2}s"
+    );
+    text
 }

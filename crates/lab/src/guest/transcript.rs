@@ -1,14 +1,10 @@
 //! All that a guest has said in one boot, and what it comes to.
-use super::record::{Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, Wake, Work, shown};
+use super::record::{Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, WIDTH, Wake, Work, shown};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
 
-/// How many of the guest's last lines are kept to explain a failure.
+/// The guest's last lines explain a failure.
 const LAST_LINES: usize = 12;
-/// How much of a line is shown; a guest that is stuck tells what each vCPU does.
-const WIDTH: usize = 300;
-/// A guest gone wild may not fill our memory: no sound one writes as many records, nor stat lines of so many
-/// kinds.
+/// A guest gone wild may not fill our memory: no sound one writes so many records, or kinds of stat lines.
 const RECORDS_MOST: usize = 4096;
 const STATS_MOST: usize = 8;
 /// What a guest calls what only a broken lock does. Its other failures are its own, or of who started it.
@@ -26,7 +22,6 @@ pub(crate) struct Told {
     pub stats: Vec<String>,
 }
 
-/// All that a guest has said.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transcript {
     pub told: Told,
@@ -35,13 +30,13 @@ pub(crate) struct Transcript {
     failed: usize,
     /// How many records have come, without those of which only the last one counts.
     records: usize,
-    /// How many faults of the lock the guest has found itself.
-    findings: usize,
+    /// The guest has found a fault of the lock itself.
+    has_found: bool,
     has_panicked: bool,
     /// The guest's verdict on itself, its last word.
     end: Option<bool>,
     /// Its last lines for people.
-    log: VecDeque<String>,
+    pub log: Vec<String>,
 }
 
 /// Who ended the boot.
@@ -59,31 +54,19 @@ pub(crate) enum Ending {
     Stopped,
 }
 
-/// How QEMU ended.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Exit {
-    pub code: Option<i32>,
-    /// In words, with its own last ones.
-    pub told: String,
-}
-
-/// The exit code that a guest chooses that is content.
+/// The exit code of a guest that is content.
 const CONTENT: i32 = 33;
 
 /// What a boot came to.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "state", rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(crate) enum State {
     Finished,
     /// The time was over before the work was, and the guest said so itself.
     Unfinished,
-    /// The guest had to be killed when its time was over.
-    Killed {
-        reason: String,
-    },
-    Failed {
-        reason: String,
-    },
+    /// We ended it, because it did not when its time was over.
+    Killed,
+    Failed,
 }
 
 impl Transcript {
@@ -91,18 +74,14 @@ impl Transcript {
     pub(crate) fn take(&mut self, line: &Line) -> Option<Record> {
         if !line.text.starts_with('{') {
             if !line.text.trim().is_empty() {
-                self.log.push_back(shown(&line.text, WIDTH));
-                if self.log.len() > LAST_LINES {
-                    self.log.pop_front();
-                }
+                self.log.push(shown(&line.text, WIDTH));
+                self.log.drain(..self.log.len().saturating_sub(LAST_LINES));
             }
             return None;
         }
-        match serde_json::from_str::<Record>(&line.text) {
-            Ok(record) => {
-                self.keep(record.clone());
-                Some(record)
-            }
+        let record = serde_json::from_str::<Record>(&line.text);
+        match &record {
+            Ok(record) => self.keep(record.clone()),
             Err(error) => {
                 let what = match (line.cut, line.torn) {
                     (true, _) => "a record without end".to_owned(),
@@ -110,9 +89,9 @@ impl Transcript {
                     _ => format!("a record that cannot be read ({error})"),
                 };
                 self.fail(format!("the guest wrote {what}: {}", shown(&line.text, 100)));
-                None
             }
         }
+        record.ok()
     }
 
     fn fail(&mut self, what: String) {
@@ -139,12 +118,12 @@ impl Transcript {
                 self.told.boot = Some(boot);
             }
             Record::Test(test) => self.told.tests.push(test),
-            Record::Stat { line } => self.keep_stat(line),
+            Record::Stat { line } => self.keep_stat(shown(&line, WIDTH)),
             Record::Vcpu(vcpu) => self.told.vcpus.push(vcpu),
             Record::Wake(wake) => self.told.wake = Some(wake),
             Record::Result(work) => self.told.work = Some(work),
             Record::Failure { what, detail } => {
-                self.findings += usize::from(BROKEN.contains(&what.as_str()));
+                self.has_found |= BROKEN.contains(&what.as_str());
                 self.fail(format!("{what}: {detail}"));
             }
             Record::Panic { message } => {
@@ -164,12 +143,10 @@ impl Transcript {
         self.told.stats.push(line);
     }
 
-    /// Whether the guest itself has found that something is wrong, and said so to the end. A test that fails
-    /// ends in a panic.
+    /// Whether the guest itself has found a fault, and said so to the end. A test that fails ends in a panic.
     pub(crate) fn has_caught(&self) -> bool {
-        let broken = self.broken().next().is_some()
-            || self.told.work.as_ref().is_some_and(|work| !work.correct)
-            || self.findings > 0;
+        let work_is_wrong = self.told.work.as_ref().is_some_and(|work| !work.correct);
+        let broken = self.has_found || work_is_wrong || self.broken().next().is_some();
         self.told.boot.is_some() && broken && (self.end == Some(false) || self.has_panicked)
     }
 
@@ -177,38 +154,33 @@ impl Transcript {
         self.told.tests.iter().filter(|test| test.outcome == TestOutcome::Failed)
     }
 
-    /// The guest's last lines for people.
-    pub(crate) fn log(&self) -> impl Iterator<Item = &str> {
-        self.log.iter().map(String::as_str)
+    /// What it comes to, and what went wrong if it did. `code` is QEMU's exit code, `told` its end in words.
+    pub(crate) fn state(&self, ending: Ending, code: Option<i32>, told: &str) -> (State, Option<String>) {
+        let killed = |why: &str| (State::Killed, Some(format!("the guest was killed, as it {why}")));
+        let reason = match (ending, self.end) {
+            _ if self.failed > 0 => self.failures(),
+            (Ending::Stopped, _) => "stopped".to_owned(),
+            (Ending::Own, Some(true)) if code != Some(CONTENT) => {
+                format!("the guest said that all is well, but {told}")
+            }
+            (Ending::Own, Some(false)) | (_, Some(true)) => return self.by_its_word(),
+            (Ending::NotUp, _) => "the guest did not come up in time; see --boot-limit".to_owned(),
+            (Ending::Overdue, _) => return killed("did not end at --limit"),
+            (Ending::Mute, _) => return killed("closed its serial line and went on"),
+            (Ending::Own, None) if self.told.boot.is_none() => format!("the guest did not come up: {told}"),
+            (Ending::Own, None) => format!("the guest died without a word: {told}"),
+        };
+        (State::Failed, Some(reason))
     }
 
-    /// What it comes to.
-    pub(crate) fn state(&self, ending: Ending, exit: &Exit) -> State {
-        let failed = |reason: String| State::Failed { reason };
-        let killed = |why: &str| State::Killed { reason: format!("the guest was killed, as it {why}") };
-        if let Some(failure) = &self.failure {
-            let more = self.failed - 1;
-            let more = if more > 0 { format!(" (and {more} more)") } else { String::new() };
-            return failed(format!("{}{more}", shown(failure, WIDTH)));
-        }
-        match (ending, self.end) {
-            (Ending::Stopped, _) => failed("stopped".to_owned()),
-            (Ending::Own, Some(true)) if exit.code != Some(CONTENT) => {
-                failed(format!("the guest said that all is well, but {}", exit.told))
-            }
-            (Ending::Own, Some(false)) | (_, Some(true)) => self.by_its_word(),
-            (Ending::NotUp, _) => failed("the guest did not come up in time; see --boot-limit".to_owned()),
-            (Ending::Overdue, _) => killed("did not end at --limit"),
-            (Ending::Mute, _) => killed("closed its serial line and went on"),
-            (Ending::Own, None) if self.told.boot.is_none() => {
-                failed(format!("the guest did not come up: {}", exit.told))
-            }
-            (Ending::Own, None) => failed(format!("the guest died without a word: {}", exit.told)),
-        }
+    /// The first thing that must not be, and how many more there were.
+    fn failures(&self) -> String {
+        let more = if self.failed > 1 { format!(" (and {} more)", self.failed - 1) } else { String::new() };
+        shown(self.failure.as_deref().unwrap_or_default(), WIDTH) + &more
     }
 
     /// What a guest that came to its end says; that all is well is believed only if its records say so, too.
-    fn by_its_word(&self) -> State {
+    fn by_its_word(&self) -> (State, Option<String>) {
         let reason = match (&self.told.work, self.broken().next()) {
             _ if self.told.boot.is_none() => "the guest ended without having booted".to_owned(),
             (_, Some(first)) => {
@@ -218,11 +190,11 @@ impl Transcript {
             (Some(work), _) if !work.correct => {
                 format!("{} is BROKEN: it let in who had to wait", work.lock)
             }
-            (Some(work), _) if !work.finished => return State::Unfinished,
-            _ if self.end == Some(true) => return State::Finished,
+            (Some(work), _) if !work.finished => return (State::Unfinished, None),
+            _ if self.end == Some(true) => return (State::Finished, None),
             _ => "the guest says that it failed, but not why".to_owned(),
         };
-        State::Failed { reason }
+        (State::Failed, Some(reason))
     }
 }
 

@@ -18,32 +18,28 @@ fn result(finished: bool, correct: bool) -> String {
     )
 }
 
-fn exit(code: i32) -> Exit {
-    Exit { code: Some(code), told: format!("exit code {code}") }
+fn state(transcript: &Transcript, ending: Ending, code: i32) -> (State, Option<String>) {
+    transcript.state(ending, Some(code), &format!("exit code {code}"))
 }
 
 fn reason(transcript: &Transcript, ending: Ending) -> String {
-    match transcript.state(ending, &exit(0)) {
-        State::Failed { reason } | State::Killed { reason } => reason,
-        state => panic!("{state:?} has no reason"),
-    }
+    state(transcript, ending, 0).1.expect("a reason")
 }
 
 #[test]
 fn a_sound_run_is_finished_or_unfinished_by_its_own_word() {
-    let state = |finished, end| {
-        transcript(&[BOOT, "log", &result(finished, true), end]).state(Ending::Own, &exit(33))
-    };
-    assert_eq!(state(true, OVER), State::Finished);
-    assert_eq!(state(false, OVER), State::Unfinished);
-    assert_eq!(state(false, r#"{"record":"end","ok":false}"#), State::Unfinished);
-    assert_eq!(transcript(&[BOOT, OVER]).state(Ending::Own, &exit(33)), State::Finished);
+    let own =
+        |finished, end| state(&transcript(&[BOOT, "log", &result(finished, true), end]), Ending::Own, 33).0;
+    assert_eq!(own(true, OVER), State::Finished);
+    assert_eq!(own(false, OVER), State::Unfinished);
+    assert_eq!(own(false, r#"{"record":"end","ok":false}"#), State::Unfinished);
+    assert_eq!(state(&transcript(&[BOOT, OVER]), Ending::Own, 33), (State::Finished, None));
 }
 
 #[test]
 fn a_guest_that_was_killed_after_its_last_word_is_sound() {
-    assert_eq!(transcript(&[BOOT, OVER]).state(Ending::Overdue, &exit(0)), State::Finished);
-    assert!(matches!(transcript(&[BOOT]).state(Ending::Overdue, &exit(0)), State::Killed { .. }));
+    assert_eq!(state(&transcript(&[BOOT, OVER]), Ending::Overdue, 0), (State::Finished, None));
+    assert_eq!(state(&transcript(&[BOOT]), Ending::Overdue, 0).0, State::Killed);
 }
 
 #[test]
@@ -58,9 +54,10 @@ fn no_bad_end_passes_for_a_good_one() {
     let panicked = own(&[BOOT, r#"{"record":"panic","message":"no\nway"}"#]);
     assert!(panicked.contains("panicked: no") && !panicked.contains('\n'), "{panicked}");
     let failed = r#"{"record":"test","name":"a","outcome":"failed"}"#;
-    let content = |lines: &[&str]| match transcript(lines).state(Ending::Own, &exit(33)) {
-        State::Failed { reason } => reason,
-        state => panic!("{state:?}"),
+    let content = |lines: &[&str]| {
+        let (state, reason) = state(&transcript(lines), Ending::Own, 33);
+        assert_eq!(state, State::Failed);
+        reason.expect("a reason")
     };
     assert!(content(&[OVER]).contains("without having booted"));
     assert!(content(&[BOOT, &result(true, false), OVER]).contains("byte is BROKEN"));
@@ -105,8 +102,8 @@ fn the_last_lines_are_kept_and_the_last_of_each_stat() {
         }
     }
     let transcript = transcript(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(transcript.log().last(), Some("line 99"));
-    assert_eq!(transcript.log().count(), LAST_LINES);
+    assert_eq!(transcript.log.last().map(String::as_str), Some("line 99"));
+    assert_eq!(transcript.log.len(), LAST_LINES);
     assert_eq!(transcript.told.stats, ["Writes: Total: 2", "Reads : Total: 2"]);
 }
 

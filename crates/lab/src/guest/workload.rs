@@ -5,7 +5,6 @@ use lab_kit::names::unknown;
 use serde::{Deserialize, Serialize};
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 
-/// What a guest does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Workload {
@@ -46,15 +45,6 @@ impl fmt::Display for Workload {
     }
 }
 
-/// One boot tests all of them.
-const ALL: &str = "all";
-/// What a guest that only boots is said to run.
-const NONE: &str = "none";
-/// Those of a family that are there to be compared with each other.
-const VARIANTS: &str = "variants";
-/// Broken on purpose; which there are, the guest knows.
-const BUSTED: &str = "busted-";
-
 /// What the guest knows: not the locks that are others with tunables set, because its tunables are fixed.
 fn known() -> impl Iterator<Item = &'static Facts> {
     MUTEXES.iter().chain(RWLOCKS)
@@ -69,11 +59,12 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
     let mut chosen: Vec<&str> = Vec::new();
     for word in words.iter().map(|word| word.trim()) {
         let named: Vec<&str> = match word {
-            _ if workload == Workload::Boot => vec![NONE],
-            ALL if workload == Workload::Conform => vec![ALL],
-            ALL => group(false),
-            VARIANTS => group(true),
-            busted if busted.starts_with(BUSTED) => vec![busted],
+            _ if workload == Workload::Boot => vec!["none"],
+            "all" if workload == Workload::Conform => vec!["all"],
+            "all" => group(false),
+            "variants" => group(true),
+            // Broken on purpose; which there are, the guest knows.
+            busted if busted.starts_with("busted-") => vec![busted],
             _ => vec![single(workload, word)?],
         };
         let new: Vec<&str> = named.into_iter().filter(|lock| !chosen.contains(lock)).collect();
@@ -86,14 +77,10 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
 }
 
 fn single(workload: Workload, word: &str) -> Result<&str, String> {
-    let Some(facts) = known().find(|facts| facts.name == word) else {
-        let names = known().map(|facts| facts.name).chain([ALL, VARIANTS]);
-        return Err(unknown("lock", word, names));
-    };
-    if workload.takes(facts) {
-        return Ok(word);
-    }
+    let names = known().map(|facts| facts.name).chain(["all", "variants"]);
+    let facts = known().find(|facts| facts.name == word).ok_or_else(|| unknown("lock", word, names))?;
     let (takes, is) = match facts.shares {
+        _ if workload.takes(facts) => return Ok(word),
         Some(_) => ("mutexes", "a reader-writer lock"),
         None => ("reader-writer locks", "a mutex"),
     };

@@ -1,43 +1,36 @@
 //! Every cell as JSON and as CSV.
 use super::args::ReproduceArgs;
-use crate::sim::table_of;
+use crate::sim::named;
 use lab_kit::export::{Exports, Files, Formats};
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
-use serde_json::{Map, Value as Json};
 use stanchion_cells::columns::{Published, Value, of_published};
 use stanchion_cells::published::cells::Cells;
 use stanchion_cells::published::tables::Table;
+use std::collections::BTreeMap;
 
-/// The version of the files' format.
 const SCHEMA: u32 = 2;
 
-/// What was run, and what came of it.
 pub(super) struct Results {
     pub tables: Vec<Table>,
     pub cells: Cells,
     pub seeds: u64,
 }
 
-/// A whole result.
 #[derive(Serialize)]
 struct Whole {
     schema: u32,
     provenance: Provenance,
     seeds: u64,
-    cells: Vec<Map<String, Json>>,
+    cells: Vec<BTreeMap<String, Value>>,
 }
+
+const FORMATS: Formats<Results> = Formats { stem: "reproduce", json, csv, html: None };
 
 /// Refuses what cannot be written, before anything is run.
 pub(super) fn open(args: &ReproduceArgs) -> Result<Exports<Results>, String> {
-    let files = Files {
-        json: args.json.clone(),
-        csv: args.csv.clone(),
-        html: None,
-        out: args.out.clone(),
-        force: args.force,
-    };
-    files.open(&Formats { stem: "reproduce", json, csv, html: None })
+    let ReproduceArgs { json, csv, out, force, .. } = args.clone();
+    Files { json, csv, html: None, out, force }.open(&FORMATS)
 }
 
 fn rows(results: &Results) -> impl Iterator<Item = Published<'_>> {
@@ -45,28 +38,15 @@ fn rows(results: &Results) -> impl Iterator<Item = Published<'_>> {
 }
 
 fn csv(results: &Results) -> String {
-    table_of(&of_published(), rows(results))
+    lab_kit::export::csv([], named(&of_published(), rows(results)))
 }
 
 fn json(results: &Results) -> String {
     let columns = of_published();
-    let object = |row| {
-        let value = |value| match value {
-            Value::Text(text) => text.into(),
-            Value::Whole(number) => number.into(),
-            Value::Real(number) => number.into(),
-            Value::Truth(truth) => truth.into(),
-            Value::Nothing => Json::Null,
-        };
-        columns.iter().map(|column| (column.name.clone(), value((column.value)(&row)))).collect()
-    };
-    let whole = Whole {
-        schema: SCHEMA,
-        provenance: Provenance::collect(1),
-        seeds: results.seeds,
-        cells: rows(results).map(object).collect(),
-    };
-    lab_kit::export::json(&whole)
+    let object = |row| columns.iter().map(|column| (column.name.clone(), (column.value)(&row))).collect();
+    let cells = rows(results).map(object).collect();
+    let (provenance, seeds) = (Provenance::collect(1), results.seeds);
+    lab_kit::export::json(&Whole { schema: SCHEMA, provenance, seeds, cells })
 }
 
 #[cfg(test)]

@@ -1,21 +1,19 @@
-//! `stanchion reproduce` and `stanchion fit`: published tables against the simulator, cell by cell.
-//!
-//! The cells of the tables (`stanchion_cells::published`) are told in words ([`report`]), in a summary
-//! ([`summary`]) and in files ([`export`]). A fit ([`fit`]) opens the columns to fit and no others. A blind
-//! cell is compared with what was registered of it.
+//! `stanchion reproduce` and `stanchion fit`: published tables (`stanchion_cells::published`) against the
+//! simulator, cell by cell, in words ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A fit
+//! ([`fit`]) opens the columns to fit and no others. A blind cell is compared with what was registered of it.
 mod args;
-#[cfg(test)]
-mod claims;
 mod export;
 mod fit;
 mod report;
 mod summary;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
@@ -27,9 +25,8 @@ use std::process::ExitCode;
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
 2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
 
-/// Runs published tables.
 pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
-    run(args).unwrap_or_else(|message| refuse(&message))
+    run(args).unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 fn run(args: &ReproduceArgs) -> Result<ExitCode, String> {
@@ -48,20 +45,19 @@ fn run(args: &ReproduceArgs) -> Result<ExitCode, String> {
     progress.finish();
     let text = report::tables(&tables, &cells, &before) + &summary::text(&tables, &cells);
     let (failed, interrupted) = (cells.any_failed(), interrupt::requested());
-    let code = match (failed, interrupted) {
-        (true, _) => ExitCode::from(FAILED),
-        (false, true) => ExitCode::from(INTERRUPTED),
-        (false, false) => ExitCode::SUCCESS,
+    let code = match interrupted {
+        _ if failed => FAILED,
+        true => INTERRUPTED,
+        false => PASSED,
     };
-    let code = print(&text, code);
+    let code = print(&text, ExitCode::from(code));
     let results = export::Results { tables, cells, seeds };
     let written = exports.write(&results).and_then(|()| match &args.register {
         Some(dir) if !failed && !interrupted => register(dir, &results),
         _ => Ok(()),
     });
     if let Err(message) = written {
-        eprintln!("stanchion: {message}");
-        return Ok(ExitCode::from(FAILED));
+        return Ok(ended(FAILED, message));
     }
     if interrupted {
         eprintln!("stanchion: interrupted; the cells that were finished are above");
@@ -69,7 +65,6 @@ fn run(args: &ReproduceArgs) -> Result<ExitCode, String> {
     Ok(code)
 }
 
-/// Registers all cells below `dir`.
 fn register(dir: &Path, results: &export::Results) -> Result<(), String> {
     let path = dir.join(registered::PATH);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
@@ -83,9 +78,4 @@ fn register(dir: &Path, results: &export::Results) -> Result<(), String> {
 /// The date, as records have it.
 fn today() -> String {
     Provenance::collect(1).date.chars().take_while(|&letter| letter != 'T').collect()
-}
-
-fn refuse(message: &str) -> ExitCode {
-    eprintln!("stanchion: {message}");
-    ExitCode::from(REFUSED)
 }

@@ -5,17 +5,16 @@ use stanchion_cells::published::registered::OfTable;
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::tables::Table;
 
-/// The tables there are.
 pub(crate) fn list(tables: &[Table]) -> String {
-    let mut text = String::new();
-    for table in tables {
-        let rows: Vec<&str> = table.rows.iter().map(|row| row.label.as_str()).collect();
-        let _ = writeln!(text, "{:24} {}", table.name, table.title);
-        let _ = writeln!(text, "{:24}   locks {}; rows {}", "", table.locks.join(", "), rows.join(", "));
-        let fit = table.fit.as_ref().map_or(String::new(), |fit| format!("fitted to {fit}; "));
-        let _ = writeln!(text, "{:24}   {fit}on {}", "", table.machine_name);
-    }
-    text
+    let one = |Table { name, title, locks, rows, fit, machine_name: machine, .. }: &Table| {
+        let rows: Vec<&str> = rows.iter().map(|row| row.label.as_str()).collect();
+        let (locks, rows, indent) = (locks.join(", "), rows.join(", "), "");
+        let fit = fit.as_ref().map_or(String::new(), |fit| format!("fitted to {fit}; "));
+        format!(
+            "{name:24} {title}\n{indent:24}   locks {locks}; rows {rows}\n{indent:24}   {fit}on {machine}\n"
+        )
+    };
+    tables.iter().map(one).collect()
 }
 
 /// Every table with its cells, those to fit, seen ones and blind ones apart. `before` is what was registered
@@ -23,81 +22,66 @@ pub(crate) fn list(tables: &[Table]) -> String {
 pub(crate) fn tables(tables: &[Table], cells: &Cells, before: &[Option<OfTable>]) -> String {
     let mut text = String::new();
     for (index, (table, before)) in tables.iter().zip(before).enumerate() {
-        if cells.all.iter().any(|cell| cell.table == index) {
-            text.push_str(&one(index, table, cells, before.as_ref()));
+        let own: Vec<&Cell> = cells.all.iter().filter(|cell| cell.table == index).collect();
+        if !own.is_empty() {
+            text.push_str(&one(table, &own, before.as_ref()));
             text.push('\n');
         }
     }
     text
 }
 
-fn one(index: usize, table: &Table, cells: &Cells, before: Option<&OfTable>) -> String {
+/// What stands above the cells of a column.
+const HEAD: &str = "                published    simulated     error      +-  registered";
+
+fn one(table: &Table, cells: &[&Cell], before: Option<&OfTable>) -> String {
     let better = if table.lower_is_better { "less is better" } else { "more is better" };
     let mut text = format!("{}: {} ({}, {better})\n", table.name, table.title, table.unit);
     let _ = writeln!(text, "  published in: {}", table.source);
     if !table.note.is_empty() {
         let _ = writeln!(text, "  {}", table.note);
     }
-    let own = |role, lock| {
-        let cells = (0..table.rows.len()).filter_map(move |row| cells.find(index, row, lock));
-        cells.filter(|cell| cell.role == role).collect::<Vec<&Cell>>()
-    };
     if let Some(before) = before {
-        let all = cells.all.iter().filter(|cell| cell.table == index);
-        let _ =
-            writeln!(text, "  registered on {}, {} seeds; {}", before.date, before.seeds, since(before, all));
+        let since = since(before, cells);
+        let _ = writeln!(text, "  registered on {}, {} seeds; {since}", before.date, before.seeds);
     }
     for role in Role::ALL {
-        for (lock_index, lock) in table.locks.iter().enumerate() {
-            let of_lock = own(role, lock_index);
-            if of_lock.is_empty() {
-                continue;
+        for (lock, name) in table.locks.iter().enumerate() {
+            let mut own = cells.iter().filter(|cell| cell.role == role && cell.lock == lock).peekable();
+            if own.peek().is_some() {
+                let _ = writeln!(text, "  {name} ({})\n{HEAD}", role.name());
+                text.extend(own.map(|cell| line(table, cell)));
             }
-            let _ = writeln!(
-                text,
-                "  {lock} ({})\n    {:>8} {:>12} {:>12} {:>9} {:>7}  registered",
-                role.name(),
-                "",
-                "published",
-                "simulated",
-                "error",
-                "+-"
-            );
-            text.extend(of_lock.into_iter().map(|cell| line(table, cell)));
         }
     }
     text
 }
 
 /// What became of what was registered: whether its numbers and its runs are still the same.
-fn since<'c>(before: &OfTable, cells: impl Iterator<Item = &'c Cell>) -> String {
+fn since(before: &OfTable, cells: &[&Cell]) -> String {
     if !before.changed.is_empty() {
         return format!("{} changed since", before.changed.join(" and "));
     }
-    let known: Vec<bool> = cells.filter_map(Cell::as_registered).collect();
-    match known.iter().filter(|&&same| !same).count() {
-        _ if known.is_empty() => "whether the code changed since is not known from short runs".to_owned(),
+    let known: Vec<bool> = cells.iter().filter_map(|cell| cell.as_registered()).collect();
+    let (changed, all) = (known.iter().filter(|&&same| !same).count(), known.len());
+    match changed {
+        _ if all == 0 => "whether the code changed since is not known from short runs".to_owned(),
         0 => "nothing changed since".to_owned(),
-        changed => {
-            format!("the code of locks or simulator changed since, in {changed} of {} cells", known.len())
-        }
+        _ => format!("the code of locks or simulator changed since, in {changed} of {all} cells"),
     }
 }
 
 fn line(table: &Table, cell: &Cell) -> String {
-    let label = &table.rows[cell.row].label;
     let published = cell.published.map_or("-".to_owned(), number);
+    let begin = format!("    {:>8} {published:>12}", table.rows[cell.row].label);
     if let Some(why) = &cell.failure {
-        return format!("    {label:>8} {published:>12} {:>12}  {why}\n", "failed");
+        return format!("{begin} {:>12}  {why}\n", "failed");
     }
     let Some(Simulated { mean, spread, .. }) = cell.simulated else {
-        return format!("    {label:>8} {published:>12} {:>12}\n", "not run");
+        return format!("{begin} {:>12}\n", "not run");
     };
     if !mean.is_finite() {
-        return format!(
-            "    {label:>8} {published:>12} {:>12} not one unit of work was done in the window\n",
-            "no end"
-        );
+        return format!("{begin} {:>12} not one unit of work was done in the window\n", "no end");
     }
     let error = cell.error().map_or("-".to_owned(), |error| format!("{:+.1} %", error * 100.0));
     // A single run has no spread.
@@ -106,7 +90,7 @@ fn line(table: &Table, cell: &Cell) -> String {
         let changed = if cell.as_registered() == Some(false) { ", changed since" } else { "" };
         format!("{} ({} to {}){changed}", number(before.value), number(before.from), number(before.to))
     });
-    format!("    {label:>8} {published:>12} {:>12} {error:>9} {spread:>7}  {registered}\n", number(mean))
+    format!("{begin} {:>12} {error:>9} {spread:>7}  {registered}\n", number(mean))
 }
 
 /// A number with four digits or so.

@@ -10,7 +10,7 @@ use stanchion_cells::published::tables::Table;
 /// Published results nearer to each other than this are a tie.
 const TIE: f64 = 0.03;
 
-/// Median and largest of some errors, without their signs.
+/// Of some errors, without their signs.
 pub(crate) fn median_and_worst(errors: &[f64]) -> Option<(f64, f64)> {
     let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
     Some((median(&sizes), sizes.iter().copied().max_by(f64::total_cmp)?))
@@ -22,25 +22,20 @@ pub(crate) fn errors(table: Option<usize>, cells: &Cells, role: Role) -> Vec<f64
     cells.all.iter().filter(wanted).filter_map(Cell::error).filter(|error| error.is_finite()).collect()
 }
 
-/// How many pairs of locks are in the published order, of how many that were published and can be compared in
-/// the same row, in one table or in all. A pair with a blind cell is blind; one with a seen cell, else, is
-/// seen.
-pub(crate) fn orderings(of: Option<usize>, tables: &[Table], cells: &Cells, role: Role) -> (usize, usize) {
+/// How many pairs of locks are in the published order, of how many that can be compared in the same row, in
+/// one table or in all. A pair with a blind cell is blind; one with a seen cell, else, is seen.
+pub(crate) fn orderings(table: Option<usize>, cells: &Cells, role: Role) -> (usize, usize) {
+    let wanted = cells.all.iter().filter(|cell| table.is_none_or(|table| cell.table == table));
+    let known: Vec<_> = wanted.filter_map(|cell| Some((cell, cell.published?, cell.compared()?))).collect();
     let (mut right, mut all) = (0, 0);
-    for (index, table) in tables.iter().enumerate().filter(|(index, _)| of.is_none_or(|of| of == *index)) {
-        for row in 0..table.rows.len() {
-            let known: Vec<(f64, f64, Role)> = (0..table.locks.len())
-                .filter_map(|lock| cells.find(index, row, lock))
-                .filter_map(|cell| Some((cell.published?, cell.compared()?, cell.role)))
-                .collect();
-            for (at, one) in known.iter().enumerate() {
-                for other in known[at + 1..].iter().filter(|other| one.2.max(other.2) == role) {
-                    let published = (one.0 / other.0).ln();
-                    if published.abs() >= TIE {
-                        all += 1;
-                        right += usize::from((one.1 / other.1).ln() * published > 0.0);
-                    }
-                }
+    for (at, (one, published, compared)) in known.iter().enumerate() {
+        let same_row = |cell: &Cell| (cell.table, cell.row) == (one.table, one.row);
+        let others = known[at + 1..].iter().take_while(|(other, ..)| same_row(other));
+        for (_, other, compared_other) in others.filter(|(other, ..)| one.role.max(other.role) == role) {
+            let order = (published / other).ln();
+            if order.abs() >= TIE {
+                all += 1;
+                right += usize::from((compared / compared_other).ln() * order > 0.0);
             }
         }
     }
@@ -66,7 +61,6 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<
     (0..table.locks.len()).filter_map(factor).collect()
 }
 
-/// The summary, in a few lines.
 pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     let mut lines = String::new();
     for (index, table) in tables.iter().enumerate() {
@@ -76,28 +70,23 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
         let rows = (table.rows.first(), table.rows.last());
         for (lock, published, simulated) in collapses(index, table, cells) {
             let (Some(first), Some(last)) = rows else { continue };
-            let published = published
-                .map_or("not published".to_owned(), |factor| format!("published x{}", number(factor)));
+            let (table, first, last) = (&table.name, &first.label, &last.label);
+            let published =
+                published.map_or("not published".to_owned(), |times| format!("published x{}", number(times)));
             let simulated =
                 if simulated.is_finite() { format!("x{}", number(simulated)) } else { "for ever".to_owned() };
-            let _ = writeln!(
-                lines,
-                "  {}: {lock} takes {simulated} from {} to {} ({published})",
-                table.name, first.label, last.label
-            );
+            let _ =
+                writeln!(lines, "  {table}: {lock} takes {simulated} from {first} to {last} ({published})");
         }
     }
     for role in Role::ALL {
         tell(&mut lines, "all tables", role, &errors(None, cells, role));
     }
     for role in Role::ALL {
-        let (right, all) = orderings(None, tables, cells, role);
+        let (right, all) = orderings(None, cells, role);
+        let pairs = format!("{} pairs that are more than 3 % apart", role.name());
         if all > 0 {
-            let _ = writeln!(
-                lines,
-                "  who beats whom: {} pairs that are more than 3 % apart are right in {right} of {all}",
-                role.name()
-            );
+            let _ = writeln!(lines, "  who beats whom: {pairs} are right in {right} of {all}");
         }
     }
     if lines.is_empty() { lines } else { format!("summary\n{lines}") }
@@ -106,12 +95,9 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
 /// How far cells of a role are off, if any can be compared.
 fn tell(lines: &mut String, name: &str, role: Role, errors: &[f64]) {
     if let Some((median, worst)) = median_and_worst(errors) {
-        let (role, count) = (role.name(), errors.len());
-        let (median, worst) = (median * 100.0, worst * 100.0);
-        let _ = writeln!(
-            lines,
-            "  {name}: {role} cells off by {median:.1} % in the median, {worst:.1} % at worst ({count} cells)"
-        );
+        let (role, count, median, worst) = (role.name(), errors.len(), median * 100.0, worst * 100.0);
+        let off = format!("off by {median:.1} % in the median, {worst:.1} % at worst");
+        let _ = writeln!(lines, "  {name}: {role} cells {off} ({count} cells)");
     }
 }
 
@@ -149,8 +135,8 @@ mod tests {
         }
         // At 32: byte over unfair-q (4 %) right, byte over pv-ticket (4.6 %) right, the other two tie. At 48
         // and 60: one of three.
-        assert_eq!(orderings(Some(0), &tables, &cells, Role::Seen), (2 + 1 + 1, 2 + 3 + 3));
-        assert_eq!(orderings(Some(0), &tables, &cells, Role::Blind), (0, 0), "nothing blind is published");
+        assert_eq!(orderings(Some(0), &cells, Role::Seen), (2 + 1 + 1, 2 + 3 + 3));
+        assert_eq!(orderings(Some(0), &cells, Role::Blind), (0, 0), "nothing blind is published");
         let collapses = collapses(0, &tables[0], &cells);
         assert_eq!(collapses.len(), 3);
         let (_, published, simulated) =

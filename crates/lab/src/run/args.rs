@@ -1,27 +1,30 @@
 //! The command line of `stanchion run`, and what it means. Everything that can be refused is refused here,
 //! before the program starts for the first time.
-use super::compare::{self, Comparison, Metric, Order, Setting};
-use super::environment::{Environment, Outer};
+use super::compare::{self, Metric, Order, Report, Setting};
+use super::library::{self, Environment, Outer};
+use super::locks;
 use super::program::Program;
 use super::record::Record;
-use super::record::cost::Costs;
+use super::record::cost::{self, Costs};
 use super::single::Single;
 use super::stats::Stats;
-use super::{Target, imports, library, locks};
 use clap::builder::RangedU64ValueParser as Number;
-use core::time::Duration;
-use lab_kit::export::Exports;
+use lab_kit::export::Files;
 use lab_kit::names::LockNames;
+use lab_kit::units::within;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
-/// How long a run of a comparison may take unless told otherwise.
-const DEFAULT_TIMEOUT: Duration = Duration::from_mins(10);
-/// The longest timeout, in seconds: ten days.
-const SECONDS_MOST: f64 = 864_000.0;
+/// How many seconds a run of a comparison may take unless told otherwise.
+const DEFAULT_TIMEOUT: f64 = 600.0;
 /// The most runs of a comparison that anybody can mean.
 const RUNS_MOST: u64 = 10_000;
+
+const STATISTICS: &str = "Statistics";
+const TRACES: &str = "Traces";
+const COMPARING: &str = "Comparing";
 
 /// Run a program as it is with its pthread locks replaced, or compare it under several locks
 ///
@@ -52,29 +55,23 @@ pub(crate) struct Args {
 
     /// Count what happens at each lock, and tell on standard error when the program has ended; also whenever
     /// this command gets SIGUSR2, which then is not passed on
-    #[arg(long, conflicts_with = "compare", help_heading = "Statistics")]
+    #[arg(long, conflicts_with = "compare", help_heading = STATISTICS)]
     pub stats: bool,
 
     /// Locks to show, those waited for longest
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "stats", help_heading = "Statistics")]
+    #[arg(long, value_name = "N", default_value_t = 10, requires = "stats", help_heading = STATISTICS)]
     pub stats_top: usize,
 
     /// Write all locks as JSON, too
-    #[arg(long, value_name = "FILE", requires = "stats", help_heading = "Statistics")]
+    #[arg(long, value_name = "FILE", requires = "stats", help_heading = STATISTICS)]
     pub stats_json: Option<PathBuf>,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "compare",
-        group = "recorded",
-        help_heading = "Traces"
-    )]
+    #[arg(long, value_name = "FILE", conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
     pub record: Option<PathBuf>,
 
     /// Sum up a trace, and run nothing; with --json as JSON, which may go to '-'
-    #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program"], help_heading = "Traces")]
+    #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program"], help_heading = TRACES)]
     pub show: Option<PathBuf>,
 
     #[command(flatten)]
@@ -89,50 +86,44 @@ pub(crate) struct Args {
     pub quiet: bool,
 
     /// Run the program under several locks in turn, and compare; its input is empty, its output is not shown
-    #[arg(long, group = "results", help_heading = "Comparing")]
+    #[arg(long, group = "results", help_heading = COMPARING)]
     pub compare: bool,
 
     /// Runs under each lock that count
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = Number::<usize>::new().range(1..=RUNS_MOST), requires = "compare", help_heading = "Comparing")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = Number::<usize>::new().range(1..=RUNS_MOST), requires = "compare", help_heading = COMPARING)]
     pub runs: usize,
 
     /// Runs under each lock before them that do not count
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = Number::<usize>::new().range(..=RUNS_MOST), requires = "compare", help_heading = "Comparing")]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = Number::<usize>::new().range(..=RUNS_MOST), requires = "compare", help_heading = COMPARING)]
     pub warmup: usize,
 
     /// What to compare: wall or cpu (seconds), rss (KiB at most), or a regular expression whose one group is
     /// a number in the program's output, such as 'ops/sec: ([0-9.]+)'; the last line that matches counts
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "wall",
-        requires = "compare",
-        help_heading = "Comparing"
-    )]
+    #[arg(long, value_name = "WHAT", default_value = "wall", requires = "compare", help_heading = COMPARING)]
     pub metric: String,
 
     /// The number picked from the output is better if it is higher
-    #[arg(long, requires = "metric", help_heading = "Comparing")]
+    #[arg(long, requires = "metric", help_heading = COMPARING)]
     pub higher_is_better: bool,
 
     /// Shuffle the locks of each round by this seed, in place of rotating them
-    #[arg(long, value_name = "N", requires = "compare", help_heading = "Comparing")]
+    #[arg(long, value_name = "N", requires = "compare", help_heading = COMPARING)]
     pub seed: Option<u64>,
 
     /// A run fails if it does not print, byte for byte, what the first run printed
-    #[arg(long, requires = "compare", help_heading = "Comparing")]
+    #[arg(long, requires = "compare", help_heading = COMPARING)]
     pub check_output: bool,
 
     /// Show what each run printed, on standard error
-    #[arg(long, requires = "compare", help_heading = "Comparing")]
+    #[arg(long, requires = "compare", help_heading = COMPARING)]
     pub show_output: bool,
 
     /// Write the whole result as JSON, after each run
-    #[arg(long, value_name = "FILE", requires = "results", help_heading = "Comparing")]
+    #[arg(long, value_name = "FILE", requires = "results", help_heading = COMPARING)]
     pub json: Option<PathBuf>,
 
     /// Write one row per run as CSV, after each run
-    #[arg(long, value_name = "FILE", requires = "compare", help_heading = "Comparing")]
+    #[arg(long, value_name = "FILE", requires = "compare", help_heading = COMPARING)]
     pub csv: Option<PathBuf>,
 
     /// The program, and its arguments
@@ -151,8 +142,9 @@ pub(crate) struct Launch {
 
     /// End the program after this many seconds, with all that it started; it cannot read from a terminal then
     /// [default: none; in comparisons 600]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    pub timeout: Option<Duration>,
+    // Ten days at most.
+    #[arg(long, value_name = "SECONDS", value_parser = within(1e-9, 864_000.0))]
+    pub timeout: Option<f64>,
 
     /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib,
     /// or in its target/release or target/debug]
@@ -162,7 +154,7 @@ pub(crate) struct Launch {
 
 /// A program that can be started, and a library that does as it is told.
 struct Ready {
-    target: Target,
+    program: Program,
     outer: Outer,
     library: Option<PathBuf>,
     /// Whether the library is to count or to record.
@@ -184,39 +176,38 @@ impl Ready {
 }
 
 impl Args {
-    /// One run; the error is the one line to print.
     pub(crate) fn single(&self) -> Result<Single, String> {
         let chosen = self.locks()?;
         let ready = self.ready(&chosen)?;
         // Files come last, because a refusal leaves none behind.
-        let (mut words, mut record, mut stats) = (self.set.clone(), None, None);
-        if let Some(path) = &self.record {
-            let new = Record::prepare(path, self.launch.record_limit, self.force, self.quiet, ready.cost)?;
-            words.push(word_of("record", new.raw())?);
-            record = Some(new);
-        }
-        if self.stats {
-            let new = Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force)?;
-            words.push(word_of("stats", new.path())?);
-            stats = Some(new);
-        }
+        let record = |path: &PathBuf| {
+            let mut new = Record::prepare(path, self.launch.record_limit, self.force, self.quiet)?;
+            new.cost.clone_from(&ready.cost);
+            Ok::<_, String>(new)
+        };
+        let record = self.record.as_ref().map(record).transpose()?;
+        let stats = || Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force);
+        let stats = self.stats.then(stats).transpose()?;
+        let mut words = self.set.clone();
+        words.extend(record.as_ref().map(|record| word_of("record", record.raw.path())).transpose()?);
+        words.extend(stats.as_ref().map(|stats| word_of("stats", &stats.file)).transpose()?);
         let environment = ready.environment(&chosen[0], &words);
-        let Ready { target, warning, .. } = ready;
-        Ok(Single { target, environment, timeout: self.launch.timeout, stats, record, warning })
+        let Ready { program, warning, .. } = ready;
+        Ok(Single { program, environment, timeout: self.launch.timeout, stats, record, warning })
     }
 
-    /// Many runs; the error is the one line to print.
-    pub(crate) fn comparison(&self) -> Result<Comparison, String> {
+    pub(crate) fn comparison(&self) -> Result<ExitCode, String> {
         let chosen = self.locks()?;
         let setting = self.setting(&chosen)?;
         let ready = self.ready(&chosen)?;
-        let files = [(&self.json, compare::JSON), (&self.csv, compare::CSV)];
-        let files = files.into_iter().filter_map(|(path, writer)| Some((path.clone()?, writer)));
-        let exports = Exports::open(files.collect(), self.force)?;
-        let words = self.set.clone();
-        let environments = chosen.iter().map(|lock| ready.environment(lock, &words)).collect();
-        let Ready { target, library, warning, .. } = ready;
-        Ok(Comparison { target, environments, setting, library, words, exports, warning, quiet: self.quiet })
+        let (json, csv) = (self.json.clone(), self.csv.clone());
+        let files = Files { json, csv, force: self.force, ..Files::default() };
+        let exports = files.open(&compare::FORMATS)?;
+        let environments = chosen.iter().map(|lock| ready.environment(lock, &self.set));
+        let environments: Vec<Environment> = environments.collect();
+        let Ready { program, library, warning, .. } = ready;
+        let report = Report::new(setting, &program, library.as_deref(), &self.set, warning);
+        Ok(compare::run(&program, &environments, report, exports, self.quiet))
     }
 
     fn locks(&self) -> Result<Vec<String>, String> {
@@ -231,22 +222,19 @@ impl Args {
             chosen.extend(self.compare.then(|| locks::LIBC.to_owned()));
             chosen.push(locks::DEFAULT.to_owned());
         }
-        let is_libcs = [locks::LIBC, locks::LIBC_THROUGH].contains(&chosen[0].as_str());
-        match chosen.len() {
-            1 if self.compare => {
-                Err(format!("--compare has nothing to compare {} with; name more locks", chosen[0]))
-            }
+        let only = chosen[0].as_str();
+        let is_libcs = [locks::LIBC, locks::LIBC_THROUGH].contains(&only);
+        Err(match chosen.len() {
+            1 if self.compare => format!("--compare has nothing to compare {only} with; name more locks"),
             1 if self.record.is_some() && is_libcs => {
-                Err(format!("--record records our locks, and {} are libc's own", chosen[0]))
+                format!("--record records our locks, and {only} are libc's own")
             }
-            1 if self.stats && is_libcs => {
-                Err(format!("--stats counts at our locks, and {} are libc's own", chosen[0]))
-            }
+            1 if self.stats && is_libcs => format!("--stats counts at our locks, and {only} are libc's own"),
             more @ 2.. if !self.compare => {
-                Err(format!("--lock names {more} locks, and a run has one; use --compare"))
+                format!("--lock names {more} locks, and a run has one; use --compare")
             }
-            _ => Ok(chosen),
-        }
+            _ => return Ok(chosen),
+        })
     }
 
     fn setting(&self, chosen: &[String]) -> Result<Setting, String> {
@@ -255,7 +243,7 @@ impl Args {
             metric: Metric::parse(&self.metric, self.higher_is_better)?,
             runs: self.runs,
             warmup: self.warmup,
-            timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT).as_secs_f64(),
+            timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },
             seed: self.seed.unwrap_or(0),
             check_output: self.check_output,
@@ -265,10 +253,8 @@ impl Args {
 
     /// Finds the program and the library, and tries the library with each lock.
     fn ready(&self, chosen: &[String]) -> Result<Ready, String> {
-        let name = self.program.first().ok_or("no program to run; give it after '--'")?;
-        let program = Program::find(name, std::env::var_os("PATH").as_deref())?;
         let mut ready = Ready {
-            target: Target { program, words: self.program.clone() },
+            program: Program::find(&self.program, std::env::var_os("PATH").as_deref())?,
             outer: Outer::here(),
             library: None,
             is_asked: self.stats || self.record.is_some(),
@@ -287,20 +273,17 @@ impl Args {
         // Tried with files that nobody keeps.
         let dir = ready.is_asked.then(tempfile::tempdir).transpose();
         let dir = dir.map_err(|error| format!("no temporary directory can be made: {error}"))?;
+        let file = |key: &str| dir.as_ref().map(|dir| dir.path().join(key));
         let mut words = self.set.clone();
         for (key, wanted) in [("stats", self.stats), ("record", self.record.is_some())] {
-            if let Some(dir) = dir.as_ref().filter(|_| wanted) {
-                words.push(word_of(key, &dir.path().join(key))?);
-            }
+            words.extend(file(key).filter(|_| wanted).map(|file| word_of(key, &file)).transpose()?);
         }
         for lock in chosen.iter().filter(|lock| ready.needs_library(lock)) {
-            library::probe(&ready.environment(lock, &words))
-                .map_err(|error| format!("--lock {lock}: {error}"))?;
+            let probed = library::probe(&ready.environment(lock, &words));
+            probed.map_err(|error| format!("--lock {lock}: {error}"))?;
         }
-        ready.cost = dir.as_ref().and_then(|dir| Costs::measured(&dir.path().join("record")));
-        if !self.quiet {
-            ready.warning = imports::warning(&ready.target.program);
-        }
+        ready.cost = file("record").and_then(|file| cost::measured(&file));
+        ready.warning = if self.quiet { None } else { ready.program.warning() };
         Ok(ready)
     }
 }
@@ -322,15 +305,6 @@ fn word(word: &str) -> Result<OsString, String> {
         "" => Err("write words such as nopv or spin=200".to_owned()),
         flag @ ("lock" | "stats" | "record") => Err(format!("use --{flag}")),
         _ => Ok(word.into()),
-    }
-}
-
-fn seconds(text: &str) -> Result<Duration, String> {
-    let given: f64 = text.parse().map_err(|_| "must be a number of seconds")?;
-    if given > 0.0 && given <= SECONDS_MOST {
-        Ok(Duration::from_secs_f64(given))
-    } else {
-        Err(format!("must be above 0 and at most {SECONDS_MOST} seconds"))
     }
 }
 

@@ -15,7 +15,7 @@ fn parsed(words: &[&str]) -> Args {
 
 fn refused(words: &[&str]) -> String {
     let line = match Cli::try_parse_from(["run"].iter().chain(words)) {
-        Ok(Cli { args }) if args.compare => args.comparison().err().expect("refused"),
+        Ok(Cli { args }) if args.compare => args.comparison().expect_err("refused"),
         Ok(Cli { args }) => args.single().err().expect("refused"),
         Err(error) => lab_kit::usage::one_line(&error),
     };

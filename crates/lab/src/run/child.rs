@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "wait4 has no safe wrapper among our dependencies")]
 use core::mem::MaybeUninit;
 use core::time::Duration;
-use rustix::io::Errno;
+use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
@@ -60,14 +60,15 @@ impl Running {
 
     /// Waits until the program is over, and lets `last` know before its number can belong to another.
     pub(crate) fn wait(&self, limits: Option<&Limits>, last: impl FnOnce()) -> io::Result<Gone> {
-        let (waited, end) = std::thread::scope(|scope| {
+        let (waited, wall, end) = std::thread::scope(|scope| {
             let (here, over) = channel::<()>();
             let keeper = limits.map(|limits| scope.spawn(move || self.keep(limits, &over)));
-            let waited = self.gone();
+            // The end, without reaping.
+            let end = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+            let waited = retry_on_intr(|| waitid(WaitId::Pid(self.pid), end));
             let wall = self.start.elapsed();
             drop(here);
-            let end = keeper.map_or(End::Own, |keeper| keeper.join().unwrap_or(End::Own));
-            (waited.map(|()| wall), end)
+            (waited, wall, keeper.map_or(End::Own, |keeper| keeper.join().unwrap_or(End::Own)))
         });
         last();
         if limits.is_some() {
@@ -75,32 +76,20 @@ impl Running {
             // reaped.
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
-        let wall = waited?;
+        waited?;
         let (status, usage) = reap(self.pid)?;
         Ok(Gone { status, wall, usage, end })
-    }
-
-    /// Waits for the end without reaping.
-    fn gone(&self) -> io::Result<()> {
-        loop {
-            match waitid(WaitId::Pid(self.pid), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
-                Err(Errno::INTR) => {}
-                other => return Ok(other.map(drop)?),
-            }
-        }
     }
 
     /// Ends the program if it must be, and returns when it has ended.
     fn keep(&self, limits: &Limits, over: &Receiver<()>) -> End {
         loop {
-            let left = limits.timeout.map(|timeout| timeout.saturating_sub(self.start.elapsed()));
-            if over.recv_timeout(left.map_or(GLANCE, |left| left.min(GLANCE)))
-                != Err(RecvTimeoutError::Timeout)
-            {
+            let left = || limits.timeout.map_or(GLANCE, |most| most.saturating_sub(self.start.elapsed()));
+            if over.recv_timeout(left().min(GLANCE)) != Err(RecvTimeoutError::Timeout) {
                 return End::Own;
             }
-            let end = match limits.timeout {
-                Some(timeout) if self.start.elapsed() >= timeout => End::TimedOut,
+            let end = match left() {
+                Duration::ZERO => End::TimedOut,
                 _ if (limits.stop)() => End::Stopped,
                 _ => continue,
             };
@@ -125,21 +114,14 @@ pub(crate) struct Usage {
     pub max_rss_kib: u64,
 }
 
-/// Waits for a child to end, and lets the kernel forget it.
+/// Lets the kernel forget a child that has ended, so that nothing is waited for or interrupted.
 fn reap(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    loop {
-        // SAFETY: both pointers are to writable values of the types that the call fills, and they live
-        // through it.
-        let reaped =
-            unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr()) };
-        if reaped >= 0 {
-            break;
-        }
-        let error = io::Error::last_os_error();
-        if error.kind() != io::ErrorKind::Interrupted {
-            return Err(error);
-        }
+    // SAFETY: both pointers are to writable values of the types that the call fills, and they live through
+    // it.
+    let reaped = unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr()) };
+    if reaped < 0 {
+        return Err(io::Error::last_os_error());
     }
     // SAFETY: a `rusage` is made of integers, for which the zeroes above are valid, and the call only
     // overwrites them.

@@ -16,7 +16,7 @@ pub(crate) fn loader(path: &Path) -> Result<Option<PathBuf>, String> {
     let file = File::open(path).map_err(|error| format!("cannot be read: {error}"))?;
     let data = ReadCache::new(file);
     match FileKind::parse(&data) {
-        Ok(FileKind::Elf64) => read::<FileHeader64<Endianness>>(&data),
+        Ok(FileKind::Elf64) => read(&data),
         Ok(FileKind::Elf32) => {
             let machine = FileHeader32::<Endianness>::parse(&data)
                 .and_then(|header| Ok(name(header.e_machine(header.endian()?))));
@@ -26,8 +26,8 @@ pub(crate) fn loader(path: &Path) -> Result<Option<PathBuf>, String> {
     }
 }
 
-fn read<Header: FileHeader<Endian = Endianness>>(data: &ReadCache<File>) -> Result<Option<PathBuf>, String> {
-    let header = Header::parse(data).map_err(damaged)?;
+fn read(data: &ReadCache<File>) -> Result<Option<PathBuf>, String> {
+    let header = FileHeader64::<Endianness>::parse(data).map_err(damaged)?;
     let endian = header.endian().map_err(damaged)?;
     let made_for = name(header.e_machine(endian));
     // The command runs on the machine that it was compiled for, `riscv64` where files say `riscv`.
@@ -68,26 +68,79 @@ pub(crate) fn takes_locks(path: &Path) -> bool {
     let data = ReadCache::new(file);
     let Ok(file) = object::File::parse(&data) else { return false };
     let Ok(mut imports) = file.imports() else { return false };
-    imports.any(|import| {
-        let name = import.ok().and_then(|import| import.name().name().map(<[u8]>::to_vec));
-        name.is_some_and(|name| core::str::from_utf8(&name).is_ok_and(is_lock_function))
-    })
+    imports.any(|import| import.is_ok_and(|import| import.name().name().is_some_and(is_lock_function)))
 }
 
 /// Functions of POSIX threads and C11 threads that work on locks and condition variables, not on their
 /// attributes.
-fn is_lock_function(name: &str) -> bool {
-    ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "mtx_", "cnd_"]
-        .iter()
-        .any(|family| name.starts_with(family))
+fn is_lock_function(name: &[u8]) -> bool {
+    let families = ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "mtx_", "cnd_"];
+    families.iter().any(|family| name.starts_with(family.as_bytes()))
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
-    use crate::run::testing;
     use object::elf::{EM_386, EM_AARCH64, EM_RISCV, EM_X86_64};
     use std::fs;
+    use std::process::Command;
+    use tempfile::TempDir;
+
+    /// An ELF header of a 64-bit program without segments and sections. `order` is 1 for little-endian, 2 for
+    /// big-endian.
+    pub(crate) fn header64(machine: u16, kind: u16, order: u8) -> Vec<u8> {
+        header(2, machine, kind, order, 64)
+    }
+
+    /// The same of a 32-bit, little-endian program.
+    pub(crate) fn header32(machine: u16) -> Vec<u8> {
+        header(1, machine, 2, 1, 52)
+    }
+
+    fn header(class: u8, machine: u16, kind: u16, order: u8, length: usize) -> Vec<u8> {
+        let two = |value: u16| if order == 2 { value.to_be_bytes() } else { value.to_le_bytes() };
+        let mut bytes = vec![0; length];
+        bytes[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, order, 1]);
+        bytes[16..18].copy_from_slice(&two(kind));
+        bytes[18..20].copy_from_slice(&two(machine));
+        // The version, and the header's own size.
+        bytes[if order == 2 { 23 } else { 20 }] = 1;
+        bytes[length - 12..length - 10].copy_from_slice(&two(length as u16));
+        bytes
+    }
+
+    /// The C compiler and a directory for what it makes.
+    pub(crate) struct Compiler {
+        dir: TempDir,
+    }
+
+    impl Compiler {
+        /// None where no compiler is installed.
+        pub(crate) fn find() -> Option<Self> {
+            Command::new("cc").arg("--version").output().ok()?;
+            Some(Self { dir: tempfile::tempdir().expect("a temporary directory") })
+        }
+
+        pub(crate) fn dir(&self) -> &Path {
+            self.dir.path()
+        }
+
+        /// Compiles `source` to the program `name`.
+        pub(crate) fn program(&self, name: &str, source: &str, flags: &[&str]) -> PathBuf {
+            self.try_program(name, source, flags).expect("a correct program compiles")
+        }
+
+        /// The same, or none where a library is missing, such as the static libc.
+        pub(crate) fn try_program(&self, name: &str, source: &str, flags: &[&str]) -> Option<PathBuf> {
+            let (from, to) = (self.dir.path().join(format!("{name}.c")), self.dir.path().join(name));
+            fs::write(&from, source).expect("written");
+            let output = Command::new("cc")
+                .args(["-o".as_ref(), to.as_os_str(), from.as_os_str()])
+                .args(flags)
+                .output();
+            output.expect("the compiler starts").status.success().then_some(to)
+        }
+    }
 
     const HOST: Machine = if cfg!(target_arch = "aarch64") {
         EM_AARCH64
@@ -108,20 +161,20 @@ mod tests {
     #[test]
     fn foreign_and_32_bit_programs_are_told_from_their_headers() {
         let foreign = if HOST == EM_AARCH64 { EM_X86_64 } else { EM_AARCH64 };
-        let error = refused(&testing::header64(foreign.0, ET_DYN.0, 1));
+        let error = refused(&header64(foreign.0, ET_DYN.0, 1));
         assert!(error.contains(&format!("for {},", name(foreign))) && error.ends_with(ARCH), "{error}");
-        assert!(refused(&testing::header64(0xbeef, ET_DYN.0, 1)).contains("machine number 48879"));
-        assert!(refused(&testing::header64(HOST.0, ET_DYN.0, 2)).contains("byte order"));
-        let error = refused(&testing::header32(EM_386.0));
+        assert!(refused(&header64(0xbeef, ET_DYN.0, 1)).contains("machine number 48879"));
+        assert!(refused(&header64(HOST.0, ET_DYN.0, 2)).contains("byte order"));
+        let error = refused(&header32(EM_386.0));
         assert!(error.contains("32-bit program (386)"), "{error}");
     }
 
     #[test]
     fn what_is_no_program_is_refused() {
-        assert!(refused(&testing::header64(HOST.0, object::elf::ET_REL.0, 1)).contains("no program"));
+        assert!(refused(&header64(HOST.0, object::elf::ET_REL.0, 1)).contains("no program"));
         assert!(refused(b"echo hello\n").contains("neither an ELF program nor a script"));
         assert!(refused(b"").contains("neither"));
-        let whole = testing::header64(HOST.0, ET_DYN.0, 1);
+        let whole = header64(HOST.0, ET_DYN.0, 1);
         assert!(refused(&whole[..40]).contains("damaged"), "{}", refused(&whole[..40]));
     }
 
@@ -129,23 +182,23 @@ mod tests {
     fn a_program_of_this_machine_without_segments_has_no_loader() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let path = dir.path().join("file");
-        fs::write(&path, testing::header64(HOST.0, ET_EXEC.0, 1)).expect("written");
+        fs::write(&path, header64(HOST.0, ET_EXEC.0, 1)).expect("written");
         assert_eq!(loader(&path), Ok(None));
     }
 
     #[test]
     fn locks_and_their_attributes_are_told_apart() {
         for name in ["pthread_mutex_lock", "pthread_cond_wait", "pthread_spin_init", "mtx_lock", "cnd_wait"] {
-            assert!(is_lock_function(name), "{name}");
+            assert!(is_lock_function(name.as_bytes()), "{name}");
         }
         for name in ["pthread_mutexattr_init", "pthread_create", "pthread_condattr_init", "mutex_lock"] {
-            assert!(!is_lock_function(name), "{name}");
+            assert!(!is_lock_function(name.as_bytes()), "{name}");
         }
     }
 
     #[test]
     fn compiled_programs_are_told_apart() {
-        let Some(build) = testing::Compiler::find() else { return };
+        let Some(build) = Compiler::find() else { return };
         let locks = build.program(
             "locks",
             "#include <pthread.h>\npthread_mutex_t m; int main(void) { return pthread_mutex_lock(&m); }",

@@ -1,28 +1,25 @@
-//! The interposer: where it is found; whether it can be loaded, and understands what it is told.
+//! The interposer: where it is found; what the program's environment has for its sake, `LD_PRELOAD` and
+//! `STANCHION`; whether it can be loaded, and understands what it is told.
 //!
 //! A word that the library does not know costs one line on standard error, and then the program runs with
 //! libc's locks. In a comparison that would be libc under another name. So this command is run with it first.
 use super::elf;
-use super::environment::{Environment, FILE};
+use super::locks::{self, LIBC, LIBC_THROUGH, split};
 use super::record::cost::SECTIONS;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-/// The library: the `flag` of the command line, what the `variable` STANCHION_PRELOAD says, or what lies near
-/// the running `executable`. It is a path from the root because the program may run elsewhere; the error is
-/// one line.
-pub(crate) fn find(
-    flag: Option<&Path>,
-    variable: Option<&OsStr>,
-    executable: Option<&Path>,
-) -> Result<PathBuf, String> {
-    let variable = variable.filter(|value| !value.is_empty()).map(Path::new);
-    let (whence, path) = match (flag, variable) {
+const FILE: &str = "libstanchion_preload.so";
+
+/// The library: the `flag` of the command line, what STANCHION_PRELOAD of the environment says, or what lies
+/// near the running executable. It is a path from the root because the program may run elsewhere.
+pub(crate) fn find(flag: Option<&Path>, env: Option<&OsStr>, exe: Option<&Path>) -> Result<PathBuf, String> {
+    let (whence, path) = match (flag, env.filter(|value| !value.is_empty()).map(Path::new)) {
         (Some(path), _) => ("--library ", path.to_owned()),
         (None, Some(path)) => ("STANCHION_PRELOAD ", path.to_owned()),
-        (None, None) => ("", usual(executable).into_iter().find(|path| path.is_file()).ok_or_else(|| {
+        (None, None) => ("", exe.and_then(usual).ok_or_else(|| {
             format!(
                 "{FILE} not found beside this command; build it with 'cargo build --release -p stanchion-preload --features family', or say \
                  where it is by --library or STANCHION_PRELOAD"
@@ -48,14 +45,86 @@ const MULTIARCH: &str =
     if cfg!(target_arch = "aarch64") { "lib/aarch64-linux-gnu" } else { "lib/x86_64-linux-gnu" };
 
 /// Beside the command, in `lib` beside its directory, and in a build's directories.
-fn usual(executable: Option<&Path>) -> Vec<PathBuf> {
-    let Some(dir) = executable.and_then(Path::parent) else { return Vec::new() };
+fn usual(executable: &Path) -> Option<PathBuf> {
+    let dir = executable.parent()?;
     let over = dir.parent().unwrap_or(dir);
-    let target =
-        if over.join("debug").is_dir() || over.join("release").is_dir() { over } else { &dir.join("target") };
+    let is_target = ["debug", "release"].iter().any(|profile| over.join(profile).is_dir());
+    let target = if is_target { over } else { &dir.join("target") };
     [dir.to_owned(), over.join("lib"), over.join(MULTIARCH), target.join("release"), target.join("debug")]
+        .into_iter()
         .map(|dir| dir.join(FILE))
-        .into()
+        .find(|path| path.is_file())
+}
+
+/// Both variables as they are outside.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outer {
+    pub preload: Option<OsString>,
+    pub words: Option<OsString>,
+}
+
+impl Outer {
+    pub(crate) fn here() -> Self {
+        Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
+    }
+
+    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        self.each().filter(|word| key(word) == b"lock").try_for_each(|word| {
+            let word = String::from_utf8_lossy(word);
+            let name = word.split_once('=').map_or("", |(_, name)| name);
+            locks::check_word(name).map_err(|why| format!("STANCHION: `{word}`: {why}"))
+        })
+    }
+
+    fn each(&self) -> impl Iterator<Item = &[u8]> {
+        let words = self.words.as_deref().unwrap_or_default().as_bytes();
+        words.split(|&byte| byte == b',').map(<[u8]>::trim_ascii).filter(|word| !word.is_empty())
+    }
+}
+
+/// What to set for a program that runs under a lock, which has no `LD_PRELOAD` else.
+pub(crate) struct Environment(pub Vec<(&'static str, OsString)>);
+
+impl Environment {
+    /// `library` in front of what is preloaded already; `lock` and `words` for it, with the words outside
+    /// that they do not contradict. Without a library, the program as it is without us.
+    pub(crate) fn new(lock: &str, library: Option<&Path>, words: &[OsString], outer: &Outer) -> Self {
+        let outside = outer.preload.as_deref().unwrap_or_default().as_bytes();
+        let outside = outside.split(|byte| b": \t\n".contains(byte)).filter(|path| !path.is_empty());
+        // The same library twice would be asked twice, and a comparison with libc must not have it at all.
+        let others =
+            outside.filter(|path| Path::new(OsStr::from_bytes(path)).file_name() != Some(FILE.as_ref()));
+        let library_path = library.map(|path| path.as_os_str().as_bytes());
+        let preloaded: Vec<&[u8]> = library_path.into_iter().chain(others).collect();
+        let mut variables = Vec::new();
+        if !preloaded.is_empty() {
+            variables.push(("LD_PRELOAD", OsString::from_vec(preloaded.join(&b':'))));
+        }
+        if library.is_some() {
+            variables.push(("STANCHION", all_words(lock, words, outer)));
+        }
+        Self(variables)
+    }
+
+    pub(crate) fn apply(&self, command: &mut Command) {
+        command.env_remove("LD_PRELOAD").envs(self.0.iter().cloned());
+    }
+}
+
+fn all_words(lock: &str, words: &[OsString], outer: &Outer) -> OsString {
+    let (lock, is_counted) = split(lock);
+    let lock = format!("lock={}", if lock == LIBC_THROUGH { LIBC } else { lock });
+    let counted = is_counted.then_some(&b"stats"[..]);
+    let words = words.iter().map(|word| word.as_bytes());
+    let ours: Vec<&[u8]> = [lock.as_bytes()].into_iter().chain(counted).chain(words).collect();
+    let kept = outer.each().filter(|word| ours.iter().all(|own| key(own) != key(word)));
+    OsString::from_vec(ours.iter().copied().chain(kept).collect::<Vec<_>>().join(&b','))
+}
+
+/// What a word is about: `spin` in `spin=200`.
+fn key(word: &[u8]) -> &[u8] {
+    word.split(|&byte| byte == b'=').next().unwrap_or(word).trim_ascii()
 }
 
 const WORD: &str = "run-probe";
@@ -72,26 +141,22 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
 /// Takes a lock in the environment of the program; the error is what loader or library had to say.
 pub(crate) fn probe(environment: &Environment) -> Result<(), String> {
     let mut command = Command::new("/proc/self/exe");
-    command.arg(WORD).stdin(Stdio::null());
+    command.arg(WORD);
     environment.apply(&mut command);
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stderr);
     let printed = printed.lines().map(str::trim).find(|line| !line.is_empty());
-    match printed {
-        Some(line) => {
-            Err(format!("the library does not do as asked: {}", line.trim_start_matches("stanchion: ")))
-        }
-        None if !output.status.success() => {
-            Err(format!("this command does not run with the library: {}", output.status))
-        }
-        None => Ok(()),
+    match (printed.map(|line| line.trim_start_matches("stanchion: ")), output.status) {
+        (Some(line), _) => Err(format!("the library does not do as asked: {line}")),
+        (None, status) if status.success() => Ok(()),
+        (None, status) => Err(format!("this command does not run with the library: {status}")),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::testing::header32;
+    use crate::run::elf::tests::header32;
     use std::fs;
 
     /// A directory that looks like an installation, with a library (this test, for want of another) at `at`.
@@ -151,5 +216,65 @@ mod tests {
         let blank = dir.path().join("a b.so");
         fs::copy(std::env::current_exe().expect("this test is a file"), &blank).expect("copied");
         assert!(refused(&blank).contains("blank or a colon"));
+    }
+
+    fn environment(
+        lock: &str,
+        library: Option<&str>,
+        words: &[&str],
+        preload: &str,
+        outer: &str,
+    ) -> Vec<String> {
+        let words: Vec<OsString> = words.iter().map(OsString::from).collect();
+        let outer = Outer { preload: Some(preload.into()), words: Some(outer.into()) };
+        let Environment(all) = Environment::new(lock, library.map(Path::new), &words, &outer);
+        all.into_iter().map(|(name, value)| format!("{name}={}", value.display())).collect()
+    }
+
+    #[test]
+    fn the_library_comes_before_what_is_preloaded_already() {
+        let set = environment("qspin", Some("/l/x.so"), &[], "", "");
+        assert_eq!(set, ["LD_PRELOAD=/l/x.so", "STANCHION=lock=qspin"]);
+        let set = environment("qspin", Some("/l/x.so"), &[], "/a.so /b.so:/c.so", "");
+        assert_eq!(set[0], "LD_PRELOAD=/l/x.so:/a.so:/b.so:/c.so");
+        let set = environment("qspin", Some("/l/x.so"), &[], &format!("/a.so:/old/{FILE}"), "");
+        assert_eq!(set[0], "LD_PRELOAD=/l/x.so:/a.so", "not two of ours");
+    }
+
+    #[test]
+    fn words_outside_are_kept_unless_they_contradict() {
+        let set = environment("qspin", Some("/x.so"), &["spin=5"], "", "nopv, lock=byte,spin=9,,threshold=3");
+        assert_eq!(set[1], "STANCHION=lock=qspin,spin=5,nopv,threshold=3");
+        let set = environment("qspin+stats", Some("/x.so"), &[], "", "stats=/f");
+        assert_eq!(set[1], "STANCHION=lock=qspin,stats");
+    }
+
+    #[test]
+    fn a_lock_outside_must_be_one_that_the_library_knows() {
+        let check = |words: &str| Outer { preload: None, words: Some(words.into()) }.check();
+        for words in ["", "nopv,spin=5", "lock=libc", "spin=5, lock=cna ,nopv", "lock@x=nonsense"] {
+            assert_eq!(check(words), Ok(()), "{words}");
+        }
+        for (words, word) in
+            [("lock=nonsense", "lock=nonsense"), ("nopv, lock=xen-pv", "lock=xen-pv"), ("lock", "lock")]
+        {
+            let line = check(words).expect_err("no such lock");
+            assert!(line.starts_with(&format!("STANCHION: `{word}`: ")), "{line}");
+        }
+        assert!(
+            check("lock=libc-through").is_err() && check("lock=cna+stats").is_err(),
+            "words of ours, not of the library's"
+        );
+    }
+
+    #[test]
+    fn libc_runs_without_the_library_or_through_it() {
+        let outer = format!("/old/{FILE}");
+        assert_eq!(environment("libc", None, &[], &outer, "nopv"), [""; 0], "nothing of ours");
+        assert_eq!(environment("libc", None, &[], "/jemalloc.so", ""), ["LD_PRELOAD=/jemalloc.so"]);
+        let mut command = Command::new("true");
+        Environment(Vec::new()).apply(&mut command);
+        assert_eq!(command.get_envs().collect::<Vec<_>>(), [("LD_PRELOAD".as_ref(), None)], "taken away");
+        assert_eq!(environment("libc-through", Some("/x.so"), &[], "", "")[1], "STANCHION=lock=libc");
     }
 }

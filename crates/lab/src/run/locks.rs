@@ -14,15 +14,11 @@ pub(crate) fn taken_names() -> Vec<&'static str> {
     MUTEXES.iter().filter(|facts| facts.holder.is_some()).map(|facts| facts.name).collect()
 }
 
-/// What stands behind the name of a lock at which is counted: what `--stats` costs.
-const COUNTED: &str = "+stats";
-
-/// A lock's name without [`COUNTED`], and whether that was there.
+/// A lock's name, and whether it is counted at, to see what `--stats` costs.
 pub(crate) fn split(name: &str) -> (&str, bool) {
-    name.strip_suffix(COUNTED).map_or((name, false), |lock| (lock, true))
+    name.strip_suffix("+stats").map_or((name, false), |lock| (lock, true))
 }
 
-/// Makes sure of a name; the error is one line.
 pub(crate) fn check(name: &str) -> Result<(), String> {
     let (lock, is_counted) = split(name);
     if is_counted && [LIBC, LIBC_THROUGH].contains(&lock) {
@@ -31,7 +27,7 @@ pub(crate) fn check(name: &str) -> Result<(), String> {
     check_among(&[LIBC, LIBC_THROUGH], lock)
 }
 
-/// Makes sure of a name that the library is to read; the error is one line.
+/// Makes sure of a name that the library is to read.
 pub(crate) fn check_word(name: &str) -> Result<(), String> {
     check_among(&[LIBC], name)
 }

@@ -1,13 +1,16 @@
-//! Finds the program that is to be run as a shell does, and refuses one that no library can be loaded into.
+//! Finds the program that is to be run as a shell does, refuses one that no library can be loaded into, and
+//! warns of one that has nothing to replace.
 use super::elf;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 /// How many scripts may interpret each other; the kernel's own limit.
 const SCRIPTS: usize = 5;
@@ -15,6 +18,11 @@ const SCRIPTS: usize = 5;
 const FIRST_LINE: u64 = 256;
 /// Where programs are looked for if `PATH` is not set, as the C library does.
 const USUAL_PATH: &str = "/bin:/usr/bin";
+
+/// Libraries whose locks do not count: the C library in its parts, and the unwinder, which locks only while
+/// it unwinds and is part of nearly every program that is not C.
+const ASIDE: [&str; 7] =
+    ["libc.so.", "libpthread.so.", "libm.so.", "libdl.so.", "librt.so.", "ld-linux", "libgcc_s.so."];
 
 /// A program that can be run with a library in front.
 #[derive(Debug, PartialEq, Eq)]
@@ -24,15 +32,56 @@ pub(crate) struct Program {
     /// The ELF file that this comes down to: the interpreter of a script.
     pub binary: PathBuf,
     pub loader: PathBuf,
+    /// As typed: its name, and its arguments.
+    pub words: Vec<OsString>,
 }
 
 impl Program {
-    /// The program that a shell would run by this name; the error is one line that says why it will not do.
-    pub(crate) fn find(name: &OsStr, path: Option<&OsStr>) -> Result<Self, String> {
+    /// The program that a shell would run by these words; the error is one line that says why it will not do.
+    pub(crate) fn find(words: &[OsString], path: Option<&OsStr>) -> Result<Self, String> {
+        let name = words.first().ok_or("no program to run; give it after '--'")?;
         let file = look_up(name, path)?;
         let (binary, loader) = binary_of(&file, path, SCRIPTS)?;
-        Ok(Self { path: file, binary, loader })
+        Ok(Self { path: file, binary, loader, words: words.to_vec() })
     }
+
+    pub(crate) fn command(&self) -> Command {
+        let mut command = Command::new(&self.path);
+        command.arg0(&self.words[0]).args(&self.words[1..]);
+        command
+    }
+
+    /// A line to warn with if neither it nor a library that it needs calls a pthread lock.
+    pub(crate) fn warning(&self) -> Option<String> {
+        let calls = elf::takes_locks(&self.binary) || self.needed()?.iter().any(|it| elf::takes_locks(it));
+        (!calls).then(|| {
+            format!(
+                "{}: neither it nor a library that it needs calls a pthread lock: unless it loads one later or starts other \
+                 programs, there is nothing to replace",
+                self.binary.display()
+            )
+        })
+    }
+
+    /// The libraries that its own loader would load, which only that loader knows. None if it does not say.
+    fn needed(&self) -> Option<Vec<PathBuf>> {
+        let mut command = Command::new(&self.loader);
+        let output = command.arg("--list").arg(&self.binary).env_remove("LD_PRELOAD").output().ok()?;
+        output.status.success().then(|| listed(&String::from_utf8_lossy(&output.stdout)))
+    }
+}
+
+/// The files that count in what a loader lists: `name => /file (0xaddress)`, or `/file (0xaddress)`.
+fn listed(text: &str) -> Vec<PathBuf> {
+    let file = |line: &str| {
+        let file = line.split_once("=>").map_or(line, |(_, file)| file).trim();
+        PathBuf::from(file.rsplit_once(" (").map_or(file, |(file, _)| file))
+    };
+    let counts = |file: &PathBuf| {
+        let name = file.file_name().unwrap_or_default().to_string_lossy();
+        file.is_absolute() && !ASIDE.iter().any(|aside| name.starts_with(aside))
+    };
+    text.lines().map(file).filter(counts).collect()
 }
 
 /// The file that a name means: itself with a slash in it, else the first executable one along `path`.
@@ -52,8 +101,7 @@ fn look_up(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, String> {
         return Ok(file);
     }
     let mut not_executable = None;
-    let usual = OsStr::new(USUAL_PATH);
-    for dir in std::env::split_paths(path.unwrap_or(usual)) {
+    for dir in std::env::split_paths(path.unwrap_or(USUAL_PATH.as_ref())) {
         // An empty entry is the present directory.
         let file = if dir.as_os_str().is_empty() { Path::new(".").join(name) } else { dir.join(name) };
         match executable(&file) {
@@ -69,14 +117,12 @@ fn look_up(name: &OsStr, path: Option<&OsStr>) -> Result<PathBuf, String> {
 }
 
 fn executable(file: &Path) -> Result<(), Errno> {
-    let metadata = fs::metadata(file).map_err(|error| Errno::from_io_error(&error).unwrap_or(Errno::IO))?;
-    if metadata.is_dir() {
-        return Err(Errno::ISDIR);
+    match fs::metadata(file) {
+        Err(error) => Err(Errno::from_io_error(&error).unwrap_or(Errno::IO)),
+        Ok(metadata) if metadata.is_dir() => Err(Errno::ISDIR),
+        Ok(metadata) if !metadata.is_file() => Err(Errno::ACCESS),
+        Ok(_) => access(file, Access::EXEC_OK),
     }
-    if !metadata.is_file() {
-        return Err(Errno::ACCESS);
-    }
-    access(file, Access::EXEC_OK)
 }
 
 /// The ELF file that executing `file` comes down to, and its loader.
@@ -89,14 +135,13 @@ fn binary_of(file: &Path, path: Option<&OsStr>, scripts: usize) -> Result<(PathB
     if scripts == 0 {
         return Err(format!("{shown}: too many scripts that interpret each other"));
     }
-    let interpreter = PathBuf::from(interpreter);
     let through = |error: &str| format!("{shown}: its interpreter {error}");
     executable(&interpreter).map_err(|error| through(&format!("{}: {error}", interpreter.display())))?;
     let found = binary_of(&interpreter, path, scripts - 1).map_err(|error| through(&error))?;
     // `#!/usr/bin/env NAME` looks the interpreter up. What else env can do is left to env.
     if interpreter.file_name() == Some(OsStr::new("env"))
-        && let Some(name) = argument.as_deref().and_then(meant_by_env)
-        && let Ok(file) = look_up(&name, path)
+        && let Some(name) = meant_by_env(&argument)
+        && let Ok(file) = look_up(name, path)
     {
         return binary_of(&file, path, scripts - 1).map_err(|error| through(&error));
     }
@@ -104,7 +149,7 @@ fn binary_of(file: &Path, path: Option<&OsStr>, scripts: usize) -> Result<(PathB
 }
 
 /// The interpreter and its argument in the first line of a script; none if the file is no script.
-fn first_line(file: &Path) -> Result<Option<(OsString, Option<OsString>)>, String> {
+fn first_line(file: &Path) -> Result<Option<(PathBuf, Vec<u8>)>, String> {
     let mut bytes = Vec::new();
     File::open(file)
         .and_then(|file| file.take(FIRST_LINE).read_to_end(&mut bytes))
@@ -115,19 +160,15 @@ fn first_line(file: &Path) -> Result<Option<(OsString, Option<OsString>)>, Strin
     if end == 0 {
         return Err("is a script without an interpreter behind its '#!'".to_owned());
     }
-    let owned = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
-    let argument = line[end..].trim_ascii();
-    Ok(Some((owned(&line[..end]), (!argument.is_empty()).then(|| owned(argument)))))
+    let (interpreter, argument) = line.split_at(end);
+    Ok(Some((OsStr::from_bytes(interpreter).into(), argument.trim_ascii().to_vec())))
 }
 
 /// The program that env is told to run by its one argument, which is several words behind `-S`.
-fn meant_by_env(argument: &OsStr) -> Option<OsString> {
-    let bytes = argument.as_bytes();
-    let words = bytes.strip_prefix(b"-S").unwrap_or(bytes);
-    let name = words
-        .split(u8::is_ascii_whitespace)
-        .find(|word| !word.is_empty() && !word.starts_with(b"-") && !word.contains(&b'='))?;
-    Some(OsString::from_vec(name.to_vec()))
+fn meant_by_env(argument: &[u8]) -> Option<&OsStr> {
+    let words = argument.strip_prefix(b"-S").unwrap_or(argument);
+    let is_name = |word: &&[u8]| !word.is_empty() && !word.starts_with(b"-") && !word.contains(&b'=');
+    words.split(u8::is_ascii_whitespace).find(is_name).map(OsStr::from_bytes)
 }
 
 /// The loader of an ELF program, if it is one into which a library can be loaded.

@@ -1,6 +1,6 @@
 //! Programs that will do, and all that will not.
 use super::*;
-use crate::run::testing::{Compiler, header32, header64};
+use crate::run::elf::tests::{Compiler, header32, header64};
 
 /// A file with these bytes and this mode in a directory of the test's own.
 fn file(dir: &Path, name: &str, bytes: &[u8], mode: u32) -> PathBuf {
@@ -11,7 +11,7 @@ fn file(dir: &Path, name: &str, bytes: &[u8], mode: u32) -> PathBuf {
 }
 
 fn find(path: &Path) -> Result<Program, String> {
-    Program::find(path.as_os_str(), None)
+    Program::find(&[path.into()], None)
 }
 
 fn refused(path: &Path) -> String {
@@ -57,7 +57,7 @@ fn what_is_missing_or_no_file_is_refused() {
     assert!(refused(dir.path()).contains("is a directory"));
     assert!(refused(&file(dir.path(), "plain", b"#!/bin/sh\n", 0o644)).contains("is not executable"));
     assert!(refused(Path::new("/dev/null")).contains("is not executable"));
-    assert!(Program::find(OsStr::new(""), None).is_err());
+    assert!(Program::find(&[OsString::new()], None).is_err());
 }
 
 #[test]
@@ -123,15 +123,15 @@ fn what_env_looks_up_is_looked_at_too() {
     let path = dir.path().as_os_str();
     for line in ["#!/usr/bin/env foreign", "#!/usr/bin/env -S A=b foreign -x"] {
         let script = file(dir.path(), "script", line.as_bytes(), 0o755);
-        let error = Program::find(script.as_os_str(), Some(path)).expect_err("refused");
+        let error = Program::find(&[script.into()], Some(path)).expect_err("refused");
         assert!(error.contains("32-bit"), "{error}");
     }
     let env = file(dir.path(), "env", &header32(3), 0o755);
     let script = file(dir.path(), "script", format!("#!{} sh", env.display()).as_bytes(), 0o755);
-    let error = Program::find(script.as_os_str(), None).expect_err("refused");
+    let error = refused(&script);
     assert!(error.contains("env: ") && error.contains("32-bit"), "{error}");
     let script = file(dir.path(), "script", b"#!/usr/bin/env nobody", 0o755);
-    assert!(Program::find(script.as_os_str(), Some(path)).is_ok(), "env will say it");
+    assert!(Program::find(&[script.into()], Some(path)).is_ok(), "env will say it");
 }
 
 #[test]
@@ -147,4 +147,28 @@ fn a_statically_linked_program_is_refused() {
         refused(&file(compiler.dir(), "none", &header64(object::elf::EM_X86_64.0, 2, 1), 0o755))
             .contains("is ")
     );
+}
+
+#[test]
+fn the_loaders_list_is_read_without_the_c_library() {
+    let text = "\tlinux-vdso.so.1 (0x00007fff)\n\tlibz.so.1 => /lib/a b/libz.so.1 (0x00007f)\n\
+                \tlibnone.so => not found\n\tlibc.so.6 => /lib/libc.so.6 (0x7f)\n\
+                \t/opt/libx.so (0x7f)\n\t/lib64/ld-linux-x86-64.so.2 (0x7f)\n";
+    assert_eq!(listed(text), [Path::new("/lib/a b/libz.so.1"), Path::new("/opt/libx.so")]);
+}
+
+#[test]
+fn programs_without_locks_are_warned_of_and_those_with_are_not() {
+    let Some(compiler) = Compiler::find() else { return };
+    let warned = |path: &Path| find(path).expect("a sound program").warning().is_some();
+    assert!(warned(&compiler.program("plain", "int main(void) { return 0; }", &[])));
+    let locks =
+        "#include <pthread.h>\npthread_mutex_t m; int take(void) { return pthread_mutex_lock(&m); }\n";
+    assert!(!warned(&compiler.program("locks", &format!("{locks}int main(void) {{ return take(); }}"), &[])));
+    // The same through a library that only the program's own run path leads to.
+    let library = compiler.program("libtake.so", locks, &["-shared", "-fPIC"]);
+    let dir = compiler.dir().to_str().expect("plain path");
+    let flags = [library.to_str().expect("plain path"), &format!("-Wl,-rpath,{dir}")];
+    let through = compiler.program("through", "int take(void); int main(void) { return take(); }", &flags);
+    assert!(!elf::takes_locks(&through) && !warned(&through));
 }

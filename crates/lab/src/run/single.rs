@@ -1,73 +1,81 @@
 //! One run of a program under one lock, as if it had been started without us.
-use super::Target;
 use super::child::{End, Gone, Limits, Running};
-use super::environment::Environment;
+use super::library::Environment;
+use super::program::Program;
 use super::record::Record;
-use super::signals::Caught;
 use super::stats::Stats;
 use core::time::Duration;
 use lab_kit::output::REFUSED;
+use rustix::process::{Pid, Signal, kill_process, kill_process_group};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
+use signal_hook::iterator::SignalsInfo;
+use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{ExitCode, ExitStatus};
+use std::thread::Scope;
 use std::time::Instant;
 
 /// The exit code of a program that took too long.
 const TIMED_OUT: u8 = 124;
+/// Signals to us that are passed on.
+const PASSED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
 
 pub(crate) struct Single {
-    pub target: Target,
+    pub program: Program,
     pub environment: Environment,
-    pub timeout: Option<Duration>,
+    /// In seconds.
+    pub timeout: Option<f64>,
     pub stats: Option<Stats>,
     pub record: Option<Record>,
-    /// To be said before the start.
     pub warning: Option<String>,
 }
 
 /// Runs it, and returns the program's own exit code.
-pub(crate) fn run(single: &Single) -> ExitCode {
+pub(crate) fn run(mut single: Single) -> ExitCode {
     if let Some(warning) = &single.warning {
         eprintln!("stanchion: warning: {warning}");
     }
-    let code = match supervise(single) {
+    let code = match supervise(&single) {
         Ok(Gone { end: End::TimedOut, .. }) => {
             let timeout = single.timeout.unwrap_or_default();
-            eprintln!("stanchion: ended the program after --timeout {} s", timeout.as_secs_f64());
+            eprintln!("stanchion: ended the program after --timeout {timeout} s");
             TIMED_OUT
         }
         Ok(gone) => code_of(gone.status),
         Err(error) => {
-            eprintln!("stanchion: {}: {error}", single.target.program.path.display());
+            eprintln!("stanchion: {}: {error}", single.program.path.display());
             // There was no program to have an exit code.
             REFUSED
         }
     };
-    if let Some(stats) = &single.stats {
+    if let Some(stats) = &mut single.stats {
         stats.finish();
     }
     if let Some(record) = &single.record {
-        record.finish(&single.target.words);
+        record.finish(&single.program.words);
     }
     ExitCode::from(code)
 }
 
 /// As a shell tells it.
 fn code_of(status: ExitStatus) -> u8 {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => code as u8,
-        (None, Some(signal)) => (128 + signal) as u8,
-        (None, None) => u8::MAX,
-    }
+    let code = status.code().or_else(|| Some(128 + status.signal()?));
+    code.map_or(u8::MAX, |code| code as u8)
 }
 
 fn supervise(single: &Single) -> io::Result<Gone> {
-    let caught = Caught::install()?;
-    let mut command = single.target.command();
+    // Caught before the program starts, so that none comes between. Those that are ignored, as under nohup,
+    // stay so here and in the program.
+    let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
+    let wanted = PASSED.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0);
+    let caught = SignalsInfo::new(wanted)?;
+    let mut command = single.program.command();
     single.environment.apply(&mut command);
     // Only a group of its own can be ended as a whole. Without need it stays in ours, where the terminal's
     // keys reach it and a shell can stop and continue both.
-    let limits = single.timeout.map(|timeout| Limits { timeout: Some(timeout), stop: &|| false });
+    let timeout = single.timeout.map(Duration::from_secs_f64);
+    let limits = timeout.is_some().then_some(Limits { timeout, stop: &|| false });
     if limits.is_some() {
         command.process_group(0);
     }
@@ -75,18 +83,48 @@ fn supervise(single: &Single) -> io::Result<Gone> {
     let running = Running::new(command.spawn()?, start);
     std::thread::scope(|scope| {
         let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
-        let end = caught.pass_to(scope, running.pid(), limits.is_some(), tell);
+        let end = pass_on(caught, scope, running.pid(), limits.is_some(), tell);
         running.wait(limits.as_ref(), end)
     })
 }
 
-impl Target {
-    /// The program with its arguments, by the name that was typed.
-    pub(crate) fn command(&self) -> Command {
-        let mut command = Command::new(&self.program.path);
-        command.arg0(&self.words[0]).args(&self.words[1..]);
-        command
+/// Passes on what was caught, and what is yet to come. A program in our own process group has what the
+/// terminal sends already; one that leads a group of its own (`leads`) has not, and the group gets it.
+/// SIGUSR2 is kept from it if we have something to `tell` then: most programs would end. What is returned
+/// ends it.
+fn pass_on<'scope>(
+    mut caught: SignalsInfo<WithRawSiginfo>,
+    scope: &'scope Scope<'scope, '_>,
+    pid: Pid,
+    leads: bool,
+    tell: Option<impl Fn() + Send + 'scope>,
+) -> impl FnOnce() {
+    let handle = caught.handle();
+    let thread = scope.spawn(move || {
+        for info in caught.forever() {
+            if let (SIGUSR2, Some(tell)) = (info.si_signo, &tell) {
+                tell();
+                continue;
+            }
+            let Some(signal) = Signal::from_named_raw(info.si_signo) else { continue };
+            // The program may have ended already; then there is nobody to tell.
+            if leads {
+                let _ = kill_process_group(pid, signal);
+            } else if info.si_code != libc::SI_KERNEL {
+                let _ = kill_process(pid, signal);
+            }
+        }
+    });
+    move || {
+        handle.close();
+        let _ = thread.join();
     }
+}
+
+/// The signals that a process ignores, one bit each, from its `status`.
+fn ignored(status: &str) -> u64 {
+    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -98,5 +136,11 @@ mod tests {
         assert_eq!(code_of(ExitStatus::from_raw(7 << 8)), 7);
         assert_eq!(code_of(ExitStatus::from_raw(15)), 143);
         assert_eq!(code_of(ExitStatus::from_raw(0)), 0);
+    }
+
+    #[test]
+    fn ignored_signals_are_read_from_the_status() {
+        assert_eq!(ignored("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\tff\n"), 0x1001);
+        assert_eq!(ignored("Name:\tx\n"), 0);
     }
 }

@@ -1,6 +1,8 @@
-//! What may be typed after `stanchion sim`. No meaning is given to it here; see `config.rs`.
+//! What may be typed after `stanchion sim`. What it means together is told in `config.rs`.
+use core::time::Duration;
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
+use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -36,28 +38,28 @@ pub(crate) struct Args {
     pub set: Vec<String>,
 
     /// Virtual time that is measured [default: 200ms]
-    #[arg(long, value_name = "TIME")]
-    pub time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub time: Option<Duration>,
 
     /// Virtual time that passes before [default: 20ms]
-    #[arg(long, value_name = "TIME")]
-    pub warm_up: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub warm_up: Option<Duration>,
 
     /// Runs of each cell, each with a seed of its own; means come with 95 % confidence intervals [default: 5]
-    #[arg(long, value_name = "N", visible_alias = "rounds")]
-    pub repeat: Option<String>,
+    #[arg(long, value_name = "N", visible_alias = "rounds", value_parser = within(1_usize, 1000))]
+    pub repeat: Option<usize>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]
     #[arg(long, value_name = "N")]
-    pub seed: Option<String>,
+    pub seed: Option<u64>,
 
     /// Events after which a run is cut short and marked [default: 1000000000]
-    #[arg(long, value_name = "EVENTS")]
-    pub limit: Option<String>,
+    #[arg(long, value_name = "EVENTS", value_parser = within(1, u64::MAX))]
+    pub limit: Option<u64>,
 
     /// Runs at the same time [default: the CPUs this process may use]
-    #[arg(long, value_name = "N")]
-    pub jobs: Option<String>,
+    #[arg(long, value_name = "N", value_parser = within(1_usize, 1024))]
+    pub jobs: Option<usize>,
 
     /// Show lock events per acquisition as well
     #[arg(long)]
@@ -80,14 +82,42 @@ pub(crate) struct Args {
     pub timeline: Option<PathBuf>,
 
     /// Length of the part that is traced, from the end of the warm-up [default: 20ms]
-    #[arg(long, value_name = "TIME")]
-    pub trace_time: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub trace_time: Option<Duration>,
 
     /// Where that part begins, counted from the end of the warm-up [default: 0s]
-    #[arg(long, value_name = "TIME")]
-    pub trace_from: Option<String>,
+    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    pub trace_from: Option<Duration>,
 
     /// No progress on standard error
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Line {
+        #[command(flatten)]
+        args: Args,
+    }
+
+    #[test]
+    fn times_and_numbers_are_read_and_the_last_of_several_counts() {
+        let words = "sim --time 2us --warm-up 0s --repeat 3 --rounds 4 --seed 18446744073709551615 --limit 9 \
+                     --jobs 1024 --trace-time 1ms --trace-from 5ns";
+        let args = Line::parse_from(words.split_whitespace()).args;
+        assert_eq!(
+            (args.repeat, args.seed, args.limit, args.jobs),
+            (Some(4), Some(u64::MAX), Some(9), Some(1024))
+        );
+        let times = [args.time, args.warm_up, args.trace_time, args.trace_from];
+        assert_eq!(
+            times.map(|time| time.map(|time| time.as_nanos())),
+            [Some(2000), Some(0), Some(1_000_000), Some(5)]
+        );
+    }
 }

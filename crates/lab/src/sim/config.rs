@@ -1,26 +1,16 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
 use core::fmt::Write;
-use lab_kit::units::parse_time;
+use core::num::NonZero;
+use core::time::Duration;
 use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene};
 use stanchion_sim::{MS, NS, Time, machine, workload};
 
-const MACHINE: &str = "small-vm";
-const WORKLOAD: &str = "medium";
-const TIME: Time = 200 * MS;
-const WARM_UP: Time = 20 * MS;
 const TRACE_TIME: Time = 20 * MS;
-const REPEAT: u64 = 5;
-const SEED: u64 = 1;
-const LIMIT: u64 = 1_000_000_000;
-/// Runs of a cell, and at a time, beyond this are a typing error.
-const MOST_REPEAT: u64 = 1000;
-const MOST_JOBS: u64 = 1024;
 /// A recording stays in memory, some 40 bytes for each thing that happens.
 const LONGEST_TRACE: Time = 500 * MS;
 
-/// A run, resolved.
 pub(super) struct Config {
     pub scenes: Vec<Scene>,
     pub setting: Setting,
@@ -32,18 +22,18 @@ pub(super) struct Config {
 impl Config {
     pub(super) fn resolve(args: &Args) -> Result<Self, String> {
         let watching = args.trace.is_some() || args.timeline.is_some();
-        let time = span("--time", args.time.as_deref(), TIME, NS)?;
-        let warm_up = span("--warm-up", args.warm_up.as_deref(), WARM_UP, 0)?;
-        let repeat = if watching { 1 } else { REPEAT };
-        let repeat = number("--repeat", args.repeat.as_deref(), repeat, 1..=MOST_REPEAT)?;
-        let seed = number("--seed", args.seed.as_deref(), SEED, 0..=u64::MAX - MOST_REPEAT)?;
-        let limit = number("--limit", args.limit.as_deref(), LIMIT, 1..=u64::MAX)?;
-        let cpus = std::thread::available_parallelism().map_or(1, |cpus| cpus.get() as u64);
-        let jobs = number("--jobs", args.jobs.as_deref(), cpus, 1..=MOST_JOBS)? as usize;
+        let time = args.time.map_or(200 * MS, virtual_time);
+        if time == 0 {
+            return Err("--time: nothing happens in no time".to_owned());
+        }
+        let warm_up = args.warm_up.map_or(20 * MS, virtual_time);
+        let repeat = args.repeat.unwrap_or(if watching { 1 } else { 5 });
+        let seed = args.seed.unwrap_or(1);
+        let cpus = || std::thread::available_parallelism().map_or(1, NonZero::get);
         let part = part(args, watching, time)?;
         let scenes = scenes::resolve(&scenes::Typed {
-            machines: args.machine.as_deref().unwrap_or(MACHINE),
-            workloads: args.workload.as_deref().unwrap_or(WORKLOAD),
+            machines: args.machine.as_deref().unwrap_or("small-vm"),
+            workloads: args.workload.as_deref().unwrap_or("medium"),
             vcpus: args.vcpus.as_deref(),
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
@@ -55,19 +45,23 @@ impl Config {
             scenes::probe(scene, &locks)?;
         }
         let cells = locks.len() * scenes.iter().map(|scene| scene.counts.len()).sum::<usize>();
-        if part.is_some() {
-            one_run(cells, repeat)?;
+        let runs = cells * repeat;
+        if part.is_some() && runs > 1 {
+            let more = if repeat > 1 { ", and --repeat 1" } else { "" };
+            return Err(format!(
+                "--trace and --timeline show one run, not {runs}: name one machine, workload, --lock and --vcpus{more}"
+            ));
         }
         let watched = part.map(|(from, to)| (warm_up + from, warm_up + to));
         let setting = Setting {
             locks,
-            seeds: (seed..seed + repeat).collect(),
+            seeds: (0..repeat as u64).map(|more| seed.wrapping_add(more)).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
-            limit,
+            limit: args.limit.unwrap_or(1_000_000_000),
             sets: args.set.clone(),
         };
-        Ok(Self { scenes, setting, jobs, watched })
+        Ok(Self { scenes, setting, jobs: args.jobs.unwrap_or_else(cpus), watched })
     }
 }
 
@@ -78,48 +72,21 @@ fn part(args: &Args, watching: bool, time: Time) -> Result<Option<(Time, Time)>,
         let alone = "--trace-time and --trace-from say what to record; add --trace FILE or --timeline FILE";
         return if typed { Err(alone.to_owned()) } else { Ok(None) };
     }
-    let from = span("--trace-from", args.trace_from.as_deref(), 0, 0)?;
-    let length =
-        span("--trace-time", args.trace_time.as_deref(), TRACE_TIME.min(time.saturating_sub(from)), NS)?;
+    let from = args.trace_from.map_or(0, virtual_time);
+    let length = args.trace_time.map_or(TRACE_TIME.min(time.saturating_sub(from)), virtual_time);
     if length > LONGEST_TRACE {
         return Err(format!("--trace-time: the longest recording is {} ms", LONGEST_TRACE / MS));
     }
     if length == 0 || from + length > time {
-        return Err("--trace-time: the recording goes beyond the end of --time".to_owned());
+        return Err("--trace-time: the recording is empty or goes beyond the end of --time".to_owned());
     }
     Ok(Some((from, from + length)))
 }
 
-fn one_run(cells: usize, repeat: u64) -> Result<(), String> {
-    if cells == 1 && repeat == 1 {
-        return Ok(());
-    }
-    Err(format!(
-        "--trace and --timeline show one run, not {}: name one machine, workload, --lock and --vcpus{}",
-        cells as u64 * repeat,
-        if repeat > 1 { ", and --repeat 1" } else { "" }
-    ))
+fn virtual_time(time: Duration) -> Time {
+    time.as_nanos() as Time * NS
 }
 
-fn span(flag: &str, text: Option<&str>, default: Time, least: Time) -> Result<Time, String> {
-    let Some(text) = text else { return Ok(default) };
-    let time = parse_time(text).map_err(|error| format!("{flag}: {error}"))?;
-    let time = time.as_nanos() as Time * NS;
-    if time < least { Err(format!("{flag}: {text} is too short")) } else { Ok(time) }
-}
-
-fn number(
-    flag: &str,
-    text: Option<&str>,
-    default: u64,
-    range: core::ops::RangeInclusive<u64>,
-) -> Result<u64, String> {
-    let Some(text) = text else { return Ok(default) };
-    let value = text.parse().ok().filter(|value| range.contains(value));
-    value.ok_or_else(|| format!("{flag}: '{text}' is not a number from {} to {}", range.start(), range.end()))
-}
-
-/// The text of `--list`.
 pub(super) fn list() -> String {
     let mut text = "machines\n".to_owned();
     for (name, _) in machine::library() {
@@ -131,19 +98,15 @@ pub(super) fn list() -> String {
         let about = workload::load(name).map_or_else(|error| error, |file| file.workload.about);
         let _ = writeln!(text, "  {name:<22} {about}");
     }
-    let (rw_locks, rw_variants) = (stanchion_sim::rw_lock_names(), stanchion_sim::rw_variant_names());
-    let (locks, variants) = (stanchion_sim::lock_names(), stanchion_sim::variant_names());
-    let without = |locks: &[&'static str], variants: &[&'static str]| -> Vec<&str> {
-        locks.iter().copied().filter(|name| !variants.contains(name)).collect()
-    };
-    for (title, names) in [
-        ("locks", without(&locks, &variants)),
-        ("variants (all of them: --lock variants)", variants),
-        ("reader-writer locks, for workloads with readers", without(&rw_locks, &rw_variants)),
-        ("variants of these", rw_variants),
-    ] {
+    let mut list = |title: &str, mut names: Vec<&str>, but: &[&str]| {
+        names.retain(|name| !but.contains(name));
         let _ = writeln!(text, "{title}\n  {}", names.join("\n  "));
-    }
+    };
+    let (variants, rw_variants) = (stanchion_sim::variant_names(), stanchion_sim::rw_variant_names());
+    list("locks", stanchion_sim::lock_names(), &variants);
+    list("variants (all of them: --lock variants)", variants, &[]);
+    list("reader-writer locks, for workloads with readers", stanchion_sim::rw_lock_names(), &rw_variants);
+    list("variants of these", rw_variants, &[]);
     text.push_str("tunables\n");
     for tunable in stanchion_family::tunables::ALL {
         let (name, default, meaning) = (tunable.name(), tunable.default(), tunable.meaning());
@@ -234,18 +197,23 @@ mod tests {
                 args.trace = Some("no-such-file.json".into());
                 args.lock = "byte".into();
                 args.vcpus = Some("2".into());
-                args.warm_up = Some("1ms".into());
+                args.warm_up = Some(Duration::from_millis(1));
                 change(args);
             })
             .map(|config| config.watched.expect("watched"))
         };
         assert_eq!(watch(|_| ()), Ok((MS, MS + TRACE_TIME)));
-        assert_eq!(watch(|args| args.time = Some("3ms".into())), Ok((MS, 4 * MS)), "no longer than the run");
+        assert_eq!(
+            watch(|args| args.time = Some(Duration::from_millis(3))),
+            Ok((MS, 4 * MS)),
+            "no longer than the run"
+        );
         for (change, text) in [
             ((|args| args.lock = "byte,ticket".into()) as fn(&mut Args), "show one run, not 2"),
-            (|args| args.repeat = Some("3".into()), "and --repeat 1"),
-            (|args| args.trace_time = Some("1s".into()), "the longest recording"),
-            (|args| args.trace_from = Some("200ms".into()), "beyond the end"),
+            (|args| args.repeat = Some(3), "and --repeat 1"),
+            (|args| args.trace_time = Some(Duration::from_secs(1)), "the longest recording"),
+            (|args| args.trace_time = Some(Duration::ZERO), "is empty"),
+            (|args| args.trace_from = Some(Duration::from_millis(200)), "beyond the end"),
         ] {
             let error = watch(change).expect_err(text);
             assert!(error.contains(text) && !error.contains('\n'), "{error}");
@@ -255,7 +223,7 @@ mod tests {
     #[test]
     fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         type Mistake = fn(&mut Args);
-        let mistakes: [(Mistake, &str); 22] = [
+        let mistakes: [(Mistake, &str); 20] = [
             (
                 |args| args.lock = "qrw".into(),
                 "workload medium: it takes mutexes, and qrw is a reader-writer lock",
@@ -286,10 +254,8 @@ mod tests {
             (|args| args.set = vec!["workload.critcal=1ns".into()], "critical"),
             (|args| args.set = vec!["tunable.kick_ahed=1".into()], "nearest are kick_ahead"),
             (|args| args.set = vec!["tunable.kick_ahead=x".into()], "'x' is no number from 0"),
-            (|args| args.time = Some("0s".into()), "--time: 0s is too short"),
-            (|args| args.repeat = Some("0".into()), "--repeat: '0' is not a number from 1"),
-            (|args| args.seed = Some("x".into()), "--seed: 'x'"),
-            (|args| args.trace_time = Some("1ms".into()), "add --trace FILE"),
+            (|args| args.time = Some(Duration::ZERO), "--time: nothing happens in no time"),
+            (|args| args.trace_time = Some(Duration::from_millis(1)), "add --trace FILE"),
         ];
         for (mistake, text) in mistakes {
             let error = resolve(mistake).err().expect(text);

@@ -1,25 +1,20 @@
-//! `stanchion sim`: the same locks on machines that one does not own.
-//!
-//! Arguments ([`args`]) are resolved ([`config`]) into cells, each a lock on a machine with a workload and
-//! so many vCPUs. A pool of threads ([`stanchion_cells::pool`]) runs every cell once a seed; what comes
+//! `stanchion sim`: the same locks on machines that one does not own. Arguments ([`args`]) are resolved
+//! ([`config`]) into cells. A pool of threads ([`stanchion_cells::pool`]) runs every cell once a seed; what comes
 //! back is put together ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]).
 //! One run alone can be looked at instead: [`trace`], [`timeline`].
 mod args;
 mod config;
-mod draw;
 mod export;
-mod grid;
 mod report;
 mod run;
-mod samples;
 mod table;
 #[cfg(test)]
-mod testing;
+mod tests;
 pub(crate) mod timeline;
 mod trace;
 
 pub(crate) use args::Args;
-pub(crate) use export::table_of;
+pub(crate) use export::named;
 pub(crate) use run::{run, run_showing};
 
 /// The contract of the exit codes, as `--help` tells it.

@@ -5,11 +5,12 @@ use serde::{Deserialize, Serialize};
 use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
 use stanchion_cells::stats::Ratio;
 use stanchion_sim::Recording;
+use std::collections::BTreeMap;
 
 /// Raised whenever a reader of older files would misunderstand newer ones.
 pub(super) const SCHEMA: u32 = 1;
 
-/// What the simulation itself took; the only part besides the provenance that differs between equal runs.
+/// What the simulation itself took: with the provenance all that differs between equal runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Effort {
     pub seconds: f64,
@@ -17,7 +18,6 @@ pub(super) struct Effort {
     pub memory_events_per_second: f64,
 }
 
-/// The whole of it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Report {
     pub schema: u32,
@@ -29,25 +29,24 @@ pub(super) struct Report {
     pub scenes: Vec<SceneInfo>,
     pub cells: Vec<Cell>,
     /// What was seen of a run that was watched.
-    #[serde(skip, default = "nothing")]
-    pub recording: Recording,
-}
-
-/// What is seen of a run that is not watched.
-pub(super) fn nothing() -> Recording {
-    let (ran, spells, handovers, kicks) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-    Recording { from: 0, to: 0, contexts: 0, ran, spells, handovers, kicks }
+    #[serde(skip)]
+    pub recording: Option<Recording>,
 }
 
 impl Report {
+    /// The scenes that have cells by now.
+    pub(super) fn begun(&self) -> impl Iterator<Item = &SceneInfo> {
+        self.scenes.iter().filter(|scene| self.cells.iter().any(|cell| cell.is_of(scene)))
+    }
+
     pub(super) fn cell(&self, scene: &SceneInfo, lock: &str, vcpus: usize) -> Option<&Cell> {
         self.cells.iter().find(|cell| cell.is_of(scene) && cell.lock == lock && cell.vcpus == vcpus)
     }
 
-    /// What the recording is of: the first cell, which then is the only one.
-    pub(super) fn caption(&self) -> Caption<'_> {
+    /// What `look` makes of the recording and of what it is of: the first cell, which then is the only one.
+    pub(super) fn looked_at<R>(&self, look: &dyn Fn(&Recording, &Caption) -> R) -> Option<R> {
         let figures = self.cells.first().and_then(|cell| cell.figures.as_ref());
-        Caption {
+        let caption = Caption {
             context: "vCPU",
             lock: &self.setting.locks[0],
             machine: &self.scenes[0].machine,
@@ -55,46 +54,40 @@ impl Report {
             cpus: self.scenes[0].cpus,
             seed: self.setting.seeds[0],
             ops_per_second: figures.map_or(0.0, |figures| figures.throughput.mean),
-        }
+        };
+        self.recording.as_ref().map(|recording| look(recording, &caption))
     }
 
-    /// Whether a lock broke or a run failed.
     pub(super) fn failed(&self) -> bool {
         self.cells.iter().any(|cell| matches!(cell.state, State::Broken { .. } | State::Failed { .. }))
     }
 
-    /// Memory events of all cells.
     pub(super) fn memory_events(&self) -> u64 {
         self.cells.iter().filter_map(|cell| cell.figures.as_ref()).map(|figures| figures.memory_events).sum()
     }
 
     /// Sets every lock in relation to the first, where both were measured.
     pub(super) fn compare(&mut self) {
+        let load = |cell: &Cell| (cell.machine.clone(), cell.workload.clone(), cell.vcpus);
         let score = |cell: &Cell| cell.figures.as_ref()?.score.clone();
-        let is_first = |cell: &Cell| self.setting.locks.first() == Some(&cell.lock);
-        let firsts: Vec<usize> = (0..self.cells.len()).filter(|&at| is_first(&self.cells[at])).collect();
-        for index in 0..self.cells.len() {
-            let cell = &self.cells[index];
+        let firsts = self.cells.iter().filter(|cell| Some(&cell.lock) == self.setting.locks.first());
+        let scores: BTreeMap<_, _> = firsts.map(|cell| (load(cell), score(cell))).collect();
+        for cell in &mut self.cells {
             let inverted = self.scenes.iter().any(|scene| scene.lower_is_better && cell.is_of(scene));
-            let is_same = |first: &&Cell| {
-                (&first.machine, &first.workload, first.vcpus) == (&cell.machine, &cell.workload, cell.vcpus)
-            };
-            let first = firsts.iter().map(|&at| &self.cells[at]).find(is_same);
-            let ratio = match (score(cell), first.and_then(score)) {
-                (Some(own), Some(first)) if inverted => Ratio::of(&first, &own),
-                (Some(own), Some(first)) => Ratio::of(&own, &first),
+            let first = scores.get(&load(cell)).and_then(Option::as_ref);
+            let Some(figures) = &mut cell.figures else { continue };
+            figures.speed_up = match (&figures.score, first) {
+                (Some(own), Some(first)) if inverted => Ratio::of(first, own),
+                (Some(own), Some(first)) => Ratio::of(own, first),
                 _ => None,
             };
-            if let Some(figures) = &mut self.cells[index].figures {
-                figures.speed_up = ratio;
-            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
 
     #[test]
     fn locks_are_set_in_relation_to_the_first() {

@@ -1,17 +1,17 @@
 //! One simulation from arguments to exit code.
 use super::args::Args;
 use super::config::{self, Config};
-use super::report::{Effort, Report, SCHEMA, nothing};
-use super::{export, samples, table, timeline, trace};
+use super::report::{Effort, Report, SCHEMA};
+use super::{export, table, timeline, trace};
 use crate::ablate::Sample;
 use core::fmt::Write as _;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::round_ns;
-use stanchion_cells::cell::{Cell, SceneInfo};
+use stanchion_cells::cell::{Cell, SceneInfo, State};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Recording;
 use std::path::Path;
@@ -19,105 +19,114 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
 
-/// Runs the simulations.
 pub(crate) fn run(args: &Args) -> ExitCode {
-    run_with(args, &|report| table::render(report, args.events))
+    simulate(args, &|report| table::render(report, args.events))
+        .unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 /// Runs the simulations, and shows their cells in tables of another kind.
 pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> ExitCode {
-    run_with(args, &|report| {
+    let render = |report: &Report| {
         let notes = report.scenes.iter().map(|scene| table::notes(report, scene)).collect::<String>();
-        render(&samples::of(report)) + &notes
-    })
+        render(&samples(report)) + &notes
+    };
+    simulate(args, &render).unwrap_or_else(|message| ended(REFUSED, message))
 }
 
-fn run_with(args: &Args, render: &dyn Fn(&Report) -> String) -> ExitCode {
+/// All cells as the ablation compares them.
+fn samples(report: &Report) -> Vec<Sample> {
+    let cells = report.scenes.iter().flat_map(|scene| report.cells.iter().map(move |cell| (scene, cell)));
+    cells.filter(|(scene, cell)| cell.is_of(scene)).map(|(scene, cell)| sample(scene, cell)).collect()
+}
+
+fn sample(scene: &SceneInfo, cell: &Cell) -> Sample {
+    let figures = cell.figures.as_ref().filter(|_| cell.state == State::Measured);
+    let waits = figures.map(|figures| figures.latency);
+    let score = figures.and_then(|figures| figures.score.as_ref());
+    let rate = |&score: &f64| if scene.lower_is_better { 1.0 / score } else { score };
+    // Of the time of vCPUs, what they had a CPU in.
+    let idle = ["stolen", "halted", "asleep"];
+    let busy = table::SPENT.iter().filter(|(name, _)| !idle.contains(name));
+    Sample {
+        lock: cell.lock.clone(),
+        load: format!("{} {}", scene.machine, scene.workload),
+        threads: cell.vcpus,
+        rates: score.map(|score| score.values.iter().map(rate).collect()).unwrap_or_default(),
+        worst_ns: waits.filter(|waits| waits.samples > 0).map(|waits| waits.max_ns as f64),
+        cpu: figures.filter(|figures| figures.acquisitions > 0).map(|figures| {
+            let share: f64 = busy.map(|(_, causes)| figures.share_of(causes)).sum();
+            share / figures.acquisitions as f64
+        }),
+    }
+}
+
+fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode, String> {
     if args.list {
-        return print(&config::list(), ExitCode::SUCCESS);
+        return Ok(print(&config::list(), ExitCode::SUCCESS));
     }
-    match Config::resolve(args).and_then(|config| Ok((config, export::open(args)?))) {
-        Ok((config, exports)) => simulate(args, &config, exports, render),
-        Err(message) => {
-            eprintln!("stanchion: {message}");
-            ExitCode::from(REFUSED)
-        }
-    }
-}
-
-fn simulate(
-    args: &Args,
-    config: &Config,
-    exports: Exports<Report>,
-    render: &dyn Fn(&Report) -> String,
-) -> ExitCode {
+    let Config { scenes, setting, jobs, watched } = Config::resolve(args)?;
+    let exports = export::open(args)?;
     interrupt::install();
     pool::keep_panics_to_cells();
-    let infos: Vec<SceneInfo> = config.scenes.iter().map(SceneInfo::of).collect();
+    let infos: Vec<SceneInfo> = scenes.iter().map(SceneInfo::of).collect();
     let mut tasks = Vec::new();
-    for (scene, info) in config.scenes.iter().zip(&infos) {
+    for (scene, info) in scenes.iter().zip(&infos) {
         for &vcpus in &scene.counts {
-            tasks.extend(config.setting.locks.iter().map(|lock| Task { scene, info, lock, vcpus }));
+            tasks.extend(setting.locks.iter().map(|lock| Task { scene, info, lock, vcpus }));
         }
     }
-    let setting = &config.setting;
-    let seeds = setting.seeds.len();
+    let (cells, seeds, first) = (tasks.len(), setting.seeds.len(), setting.seeds[0]);
     if !args.quiet {
         let time = round_ns(setting.time_ns as f64);
-        eprintln!(
-            "{} cells x {seeds} seeds from {}, {time} of virtual time each, {} at a time",
-            tasks.len(),
-            setting.seeds[0],
-            config.jobs
-        );
+        eprintln!("{cells} cells x {seeds} seeds from {first}, {time} of virtual time each, {jobs} at once");
     }
     // vCPUs of runs, which is roughly what they cost.
     let cost = tasks.iter().map(|task| (task.vcpus * seeds) as u64).sum();
-    let recorded = Mutex::new(nothing());
+    let recorded = Mutex::new(None);
     let mut driver = Driver {
         recorded: &recorded,
         report: Report {
             schema: SCHEMA,
             complete: false,
-            provenance: Provenance::collect(setting.seeds[0]),
-            effort: Effort { jobs: config.jobs, ..Effort::default() },
+            provenance: Provenance::collect(first),
+            effort: Effort { jobs, ..Effort::default() },
             setting: setting.clone(),
             scenes: infos.clone(),
             cells: Vec::new(),
-            recording: nothing(),
+            recording: None,
         },
         exports,
         pictures: [args.trace.as_deref(), args.timeline.as_deref()],
-        progress: Progress::new(cost, args.quiet),
+        progress: Progress::new(cost, args.quiet).ticking(),
         vcpus_done: 0,
         places: Vec::new(),
         start: Instant::now(),
         error: None,
     };
     let one = |task: &Task, seed: u64| {
-        let mut spec = pool::spec(task, setting, seed);
-        spec.record = config.watched;
+        let mut spec = pool::spec(task, &setting, seed);
+        spec.record = watched;
         let mut outcome = stanchion_sim::run(&spec, &interrupt::requested)?;
-        if let (Some(recording), Ok(mut recorded)) = (outcome.recording.take(), recorded.lock()) {
-            *recorded = recording;
+        if let Some(recording) = outcome.recording.take() {
+            *recorded.lock().expect("no thread panics with it") = Some(recording);
         }
         Ok(outcome)
     };
-    pool::run_all(&tasks, &setting.seeds, config.jobs, &one, &interrupt::requested, &mut driver);
+    pool::run_all(&tasks, &setting.seeds, jobs, &one, &interrupt::requested, &mut driver);
     driver.progress.finish();
-    driver.report.complete = driver.report.cells.len() == tasks.len();
+    driver.report.complete = driver.report.cells.len() == cells;
     if driver.report.cells.is_empty() {
         driver.exports.abandon();
     } else {
         driver.write();
     }
-    finish(&driver, args, render(&driver.report))
+    Ok(finish(&driver, args, render(&driver.report)))
 }
 
 /// Keeps report, files and progress up to date while the pool runs.
 struct Driver<'a> {
     /// What was seen of the last run.
-    recorded: &'a Mutex<Recording>,
+    recorded: &'a Mutex<Option<Recording>>,
     report: Report,
     exports: Exports<Report>,
     /// Files that a run without a recording leaves as they are.
@@ -144,33 +153,24 @@ impl Observer for Driver<'_> {
         self.places.insert(at, index);
         self.report.cells.insert(at, cell);
         self.report.compare();
-        if let Ok(mut recorded) = self.recorded.lock() {
-            self.report.recording = core::mem::replace(&mut recorded, nothing());
-        }
+        self.report.recording = self.recorded.lock().expect("no thread panics with it").take();
         self.write();
-    }
-
-    fn idle(&mut self) {
-        self.progress.tick();
     }
 }
 
 impl Driver<'_> {
     fn write(&mut self) {
-        if self.report.recording.contexts == 0 {
+        if self.report.recording.is_none() {
             self.exports.abandon_those(|path| self.pictures.contains(&Some(path)));
         }
         let seconds = self.start.elapsed().as_secs_f64();
         self.report.effort.seconds = seconds;
         self.report.effort.memory_events_per_second = self.report.memory_events() as f64 / seconds.max(1e-9);
         // Said once and at the end: the simulation goes on, the terminal still gets its tables.
-        if let Err(error) = self.exports.write(&self.report) {
-            self.error = Some(error);
-        }
+        self.error = self.exports.write(&self.report).err().or(self.error.take());
     }
 }
 
-/// Prints the result and decides the exit code.
 fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
     let report = &driver.report;
     if !report.cells.is_empty() {
@@ -179,25 +179,28 @@ fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
     for path in driver.exports.paths() {
         let _ = write!(text, "\nwritten: {}", path.display());
     }
-    let cut = args.trace.as_ref().and_then(|_| trace::note(&report.recording));
-    let left_out = args.timeline.as_ref().and_then(|_| timeline::note(&report.recording, &report.caption()));
-    text.extend(cut.into_iter().chain(left_out).map(|note| format!("\nnote: {note}")));
+    let notes = report.looked_at(&|seen, of| {
+        let cut = args.trace.as_ref().and_then(|_| trace::note(seen, trace::MOST));
+        [cut, args.timeline.as_ref().and_then(|_| timeline::note(seen, of))]
+    });
+    text.extend(notes.into_iter().flatten().flatten().map(|note| format!("\nnote: {note}")));
     let _ = match report.setting.seeds[..] {
         [first, .., last] => writeln!(text, "\nseeds {first} to {last}"),
         [seed] => writeln!(text, "\nseed {seed}"),
         [] => writeln!(text),
     };
+    let interrupted = !report.complete && interrupt::requested();
     let code = match report.complete {
-        _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
-        false if interrupt::requested() => ExitCode::from(INTERRUPTED),
-        false => ExitCode::from(FAILED),
-        true => ExitCode::SUCCESS,
+        _ if driver.error.is_some() || report.failed() => FAILED,
+        _ if interrupted => INTERRUPTED,
+        false => FAILED,
+        true => PASSED,
     };
-    let code = print(text.trim_start_matches('\n'), code);
+    let code = print(text.trim_start_matches('\n'), ExitCode::from(code));
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");
     }
-    if !report.complete && interrupt::requested() {
+    if interrupted {
         let kept = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
         eprintln!("stanchion: interrupted; what was finished is above{kept}");
     }
@@ -207,7 +210,7 @@ fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
     use lab_kit::export::Writer;
     use std::fs;
 
@@ -217,7 +220,7 @@ mod tests {
         let [table, picture] = ["table", "picture"].map(|name| dir.path().join(name));
         fs::write(&picture, "old").expect("written");
         let files = [&table, &picture].map(|path| (path.clone(), (|_| "new".to_owned()) as Writer<Report>));
-        let recorded = Mutex::new(nothing());
+        let recorded = Mutex::new(None);
         let mut driver = Driver {
             recorded: &recorded,
             report: testing::report(&["byte"], &[1]),
@@ -233,5 +236,22 @@ mod tests {
         let text = |path| fs::read_to_string(path).expect("readable");
         assert_eq!((text(&table), text(&picture)), ("new".to_owned(), "old".to_owned()));
         assert!(driver.exports.paths().eq([&table]), "what is not written is not told");
+    }
+
+    #[test]
+    fn a_cell_becomes_rates_by_seed_the_longest_wait_and_cpu_time() {
+        let mut report = testing::report(&["byte", "ticket"], &[4]);
+        let found = samples(&report);
+        assert_eq!(
+            (found.len(), found[1].lock.as_str(), found[1].load.as_str()),
+            (2, "ticket", "two medium")
+        );
+        // Of a histogram of two digits.
+        let worst = found[1].worst_ns.expect("waits");
+        assert!(found[1].rates.len() == 2 && (9_900.0..=10_100.0).contains(&worst), "{found:?}");
+        let cpu = |index: usize| found[index].cpu.expect("acquisitions");
+        assert!((cpu(0) / cpu(1) - 2.0).abs() < 1e-9, "as busy, and half as many acquisitions");
+        report.cells[0].state = State::Broken { seed: 42, message: "two holders".into() };
+        assert!(samples(&report)[0].rates.is_empty());
     }
 }

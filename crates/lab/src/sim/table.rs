@@ -1,13 +1,43 @@
 //! The result as tables: what each cell came to, where the time went, and where the lock.
-use super::grid::Grid;
 use super::report::Report;
 use Show::{Text, Wait};
+use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::heading;
-use lab_kit::units::{format_ns, round_ns, three_figures};
-use stanchion_cells::cell::{Cell, Figures, SceneInfo, State, Waits};
+use core::iter::once;
+use lab_kit::export::grid::{heading, pieces, plain_table};
+use lab_kit::export::page;
+use lab_kit::export::svg::escape;
+use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
+use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
 use stanchion_cells::stats::Estimate;
 use stanchion_sim::Cause;
+
+pub(super) struct Grid {
+    title: String,
+    /// How many of its columns have words; those of figures follow.
+    words: usize,
+    table: Table,
+}
+
+impl Grid {
+    fn new(title: String, words: usize, head: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> Self {
+        let mut table = plain_table();
+        table.set_header(head).add_rows(rows);
+        Self { title, words, table }
+    }
+
+    fn text(&self) -> String {
+        format!("\n{}\n{}", self.title, pieces(&self.table, self.words))
+    }
+
+    /// For a page, folded if it is not `open`.
+    pub(super) fn html(&self, open: bool) -> String {
+        let (open, title) = (if open { " open" } else { "" }, escape(&self.title));
+        let mut html = format!("<details{open} class=\"words{}\"><summary>{title}</summary>", self.words);
+        page::table(&mut html, &self.table);
+        html + "</details>\n"
+    }
+}
 
 /// One quantity of a cell, as a column or a table.
 pub(super) struct Quantity {
@@ -17,15 +47,11 @@ pub(super) struct Quantity {
     pub show: Show,
 }
 
-/// What a quantity is.
 pub(super) enum Show {
-    /// A wait in nanoseconds.
     Wait(fn(&Waits) -> u64),
-    /// Anything else, as text.
     Text(fn(&Figures) -> String),
 }
 
-/// What is told of a cell first.
 pub(super) const QUANTITIES: [Quantity; 7] = [
     Quantity { title: "result", short: "result", show: Text(score) },
     Quantity { title: "speed-up over the first lock", short: "speed-up", show: Text(speed_up) },
@@ -36,13 +62,9 @@ pub(super) const QUANTITIES: [Quantity; 7] = [
     Quantity { title: "longest acquire", short: "longest", show: Wait(|waits| waits.max_ns) },
 ];
 
-/// A mean with its interval relative to it.
 fn score(figures: &Figures) -> String {
     let Some(mean) = &figures.score else { return "-".to_owned() };
-    let doubt = Estimate::relative(mean).map(|share| match share * 100.0 {
-        wide if wide >= 9.95 => format!(" ±{wide:.0}%"),
-        narrow => format!(" ±{narrow:.1}%"),
-    });
+    let doubt = Estimate::relative(mean).map(|share| format!(" ±{}", short_percent(share)));
     three_figures(mean.mean) + &doubt.unwrap_or_default()
 }
 
@@ -66,107 +88,88 @@ pub(super) const SPENT: [(&str, &[Cause]); 8] = [
     ("asleep", &[Cause::Sleeping]),
 ];
 
-/// A percentage in the least room.
-fn short_percent(share: f64) -> String {
+/// A share of something that may not have been at all.
+fn part(share: f64) -> String {
     match share * 100.0 {
-        value if value >= 9.95 => format!("{value:.0}%"),
-        value if value >= 0.05 => format!("{value:.1}%"),
+        value if value >= 0.05 => short_percent(share),
         value if value > 0.0 => "<0.1%".to_owned(),
         _ => "0".to_owned(),
     }
 }
 
-/// Everything, for the terminal.
 pub(super) fn render(report: &Report, events: bool) -> String {
     let mut text = String::new();
-    for scene in &report.scenes {
-        if !report.cells.iter().any(|cell| cell.is_of(scene)) {
-            continue;
-        }
+    for scene in report.begun() {
         let _ = writeln!(text, "\n== {} ==\n{}\n{}", title(scene), scene.machine_about, scene.workload_about);
         text.extend(figures(report, scene).iter().map(Grid::text));
         text.push_str(&notes(report, scene));
-        text.extend(spent(report, scene).iter().map(Grid::text));
-        if events {
-            text.push_str(&lock_events(report, scene).text());
-        }
+        let shown = if events { 3 } else { 2 };
+        text.extend(spent(report, scene).iter().take(shown).map(Grid::text));
     }
     text
 }
 
-/// Machine and workload in a line.
 pub(super) fn title(scene: &SceneInfo) -> String {
     let sockets = if scene.sockets == 1 { String::new() } else { format!(" in {} sockets", scene.sockets) };
-    let cpus = if scene.cpus == 1 { "CPU" } else { "CPUs" };
-    format!("{} ({} {cpus}{sockets}), workload {}", scene.machine, scene.cpus, scene.workload)
+    format!("{} ({}{sockets}), workload {}", scene.machine, plural(scene.cpus, "CPU"), scene.workload)
 }
 
 /// What the workload's results are.
 pub(super) fn result(report: &Report, scene: &SceneInfo) -> String {
     let what = if scene.lower_is_better { "time of the job" } else { "throughput" };
-    let doubt =
-        if report.setting.seeds.len() > 1 { " (mean over seeds, 95 % confidence interval)" } else { "" };
+    let is_mean = report.setting.seeds.len() > 1;
+    let doubt = if is_mean { " (mean over seeds, 95 % confidence interval)" } else { "" };
     format!("{what}, {}{doubt}", scene.unit)
 }
 
-/// How much was simulated, in a line.
 pub(super) fn simulated(report: &Report) -> String {
     let setting = &report.setting;
-    let runs: usize = report.cells.len() * setting.seeds.len();
-    let events = report.memory_events();
+    let runs = plural(report.cells.len() * setting.seeds.len(), "run");
+    let [time, warm_up] = [setting.time_ns, setting.warm_up_ns].map(|ns| round_ns(ns as f64));
+    let events = [report.memory_events() as f64, report.effort.memory_events_per_second];
+    let [events, speed] = events.map(|events| three_figures(events / 1e6));
+    let took = three_figures(report.effort.seconds);
     format!(
-        "simulated: {runs} {} of {} after {}, {} million memory events in {} s, {} million a second",
-        if runs == 1 { "run" } else { "runs" },
-        round_ns(setting.time_ns as f64),
-        round_ns(setting.warm_up_ns as f64),
-        three_figures(events as f64 / 1e6),
-        three_figures(report.effort.seconds),
-        three_figures(report.effort.memory_events_per_second / 1e6),
+        "simulated: {runs} of {time} after {warm_up}, {events} million memory events in {took} s, {speed} million a second"
     )
 }
 
 /// A quantity of a cell, or the word for one without figures; what was cut short carries a mark.
-fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
-    let Some(figures) = cell.and_then(|cell| cell.figures.as_ref()) else {
-        return match cell.map(|cell| &cell.state) {
-            Some(State::Broken { .. }) => "BROKEN",
-            Some(State::Failed { .. }) => "failed",
-            _ => "-",
-        }
-        .to_owned();
+pub(super) fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
+    let text = match (cell.and_then(|cell| cell.figures.as_ref()), &quantity.show) {
+        (Some(figures), Text(text)) => text(figures),
+        (Some(of), Wait(wait)) if of.latency.samples > 0 => format_ns(wait(&of.latency) as f64),
+        _ => "-".to_owned(),
     };
-    let text = match quantity.show {
-        Text(text) => text(figures),
-        Wait(_) if figures.latency.samples == 0 => "-".to_owned(),
-        Wait(wait) => format_ns(wait(&figures.latency) as f64),
-    };
-    let mark = if cell.is_some_and(|cell| matches!(cell.state, State::Cut { .. })) { "!" } else { "" };
-    text + mark
+    match cell.map(|cell| &cell.state) {
+        Some(State::Broken { .. }) => "BROKEN".to_owned(),
+        Some(State::Failed { .. }) => "failed".to_owned(),
+        Some(State::Cut { .. }) => text + "!",
+        Some(State::Measured) | None => text,
+    }
 }
 
-/// One table with a column for each quantity if there is one count, else a table for each quantity with a
-/// column for each.
+/// For one count a column for each quantity; for several a table for each, with a column for each count.
 pub(super) fn figures(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
-    let grid = |title, head, row: &dyn Fn(&str) -> Vec<String>| {
-        let rows = report.setting.locks.iter().map(|lock| [vec![lock.clone()], row(lock)].concat()).collect();
-        Grid { title, head, words: 1, rows }
-    };
+    let locks = report.setting.locks.iter();
     if let [count] = scene.vcpus[..] {
         let names = QUANTITIES.iter().map(|quantity| quantity.short.to_owned());
-        let head = core::iter::once(format!("{} vCPUs", heading(count, scene.cpus))).chain(names).collect();
-        let row = |lock: &str| {
+        let head = once(format!("{} vCPUs", heading(count, scene.cpus))).chain(names).collect();
+        let rows = locks.map(|lock| {
             let cell = report.cell(scene, lock, count);
-            QUANTITIES.iter().map(|quantity| shown(cell, quantity)).collect()
-        };
-        return vec![grid(format!("result: {}", result(report, scene)), head, &row)];
+            once(lock.clone()).chain(QUANTITIES.iter().map(|quantity| shown(cell, quantity))).collect()
+        });
+        return vec![Grid::new(format!("result: {}", result(report, scene)), 1, head, rows)];
     }
     let of_quantity = |(index, quantity): (usize, &Quantity)| {
         let title = if index == 0 { result(report, scene) } else { quantity.title.to_owned() };
         let counts = scene.vcpus.iter().map(|&count| heading(count, scene.cpus));
-        let head = core::iter::once("vCPUs (per CPU)".to_owned()).chain(counts).collect();
-        grid(title, head, &|lock| {
-            scene.vcpus.iter().map(|&count| shown(report.cell(scene, lock, count), quantity)).collect()
-        })
+        let head = once("vCPUs (per CPU)".to_owned()).chain(counts).collect();
+        let rows = locks.clone().map(|lock| {
+            let cells = scene.vcpus.iter().map(|&count| report.cell(scene, lock, count));
+            once(lock.clone()).chain(cells.map(|cell| shown(cell, quantity))).collect()
+        });
+        Grid::new(title, 1, head, rows)
     };
     QUANTITIES.iter().enumerate().map(of_quantity).collect()
 }
@@ -177,11 +180,7 @@ pub(super) fn notes(report: &Report, scene: &SceneInfo) -> String {
         let who = format!("{} with {} vCPUs", cell.lock, cell.vcpus);
         match &cell.state {
             State::Measured => String::new(),
-            State::Cut { runs } => {
-                format!(
-                    "note: {who}: {runs} of its runs were cut short (!) by the limit of events, --limit\n"
-                )
-            }
+            State::Cut { runs } => format!("note: {who}: {runs} of its runs were cut short (!) by --limit\n"),
             State::Broken { seed, message } => format!("BROKEN: {who}, seed {seed}: {message}\n"),
             State::Failed { seed, message } => format!("failed: {who}, seed {seed}: {message}\n"),
         }
@@ -189,69 +188,47 @@ pub(super) fn notes(report: &Report, scene: &SceneInfo) -> String {
     report.cells.iter().filter(|cell| cell.is_of(scene)).map(note).collect()
 }
 
-/// Where the vCPUs' time went, and where the lock; nothing if nothing was measured.
+/// Where the vCPUs' time went, where the lock, and lock events; nothing if nothing was measured.
 pub(super) fn spent(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
-    let cells = measured(report, scene);
+    let cells = report.cells.iter().filter(|cell| cell.is_of(scene));
+    let mut cells: Vec<_> = cells.filter_map(|cell| Some((cell, cell.figures.as_ref()?))).collect();
+    cells.sort_by_key(|(cell, _)| cell.vcpus);
     if cells.is_empty() {
         return Vec::new();
     }
-    let grid = |title: &str, columns: &[&str], row: &dyn Fn(&Figures) -> Vec<String>| Grid {
-        title: title.to_owned(),
-        head: ["vCPUs", "lock"].iter().chain(columns).map(|&head| head.to_owned()).collect(),
-        words: 2,
-        rows: cells.iter().map(|(cell, figures)| [whose(cell), row(figures)].concat()).collect(),
+    let grid = |title: &str, words, columns: &[&str], row: &dyn Fn(&Figures) -> Vec<String>| {
+        let head = ["vCPUs", "lock"].iter().chain(columns).map(|&head| head.to_owned()).collect();
+        let whose = |cell: &Cell| vec![cell.vcpus.to_string(), cell.lock.clone()];
+        let rows = cells.iter().map(|(cell, figures)| [whose(cell), row(figures)].concat());
+        Grid::new(title.to_owned(), words, head, rows)
     };
     // What nobody did needs no column.
     let used = |causes: &[Cause]| cells.iter().any(|(_, figures)| figures.share_of(causes) > 0.0);
     let (names, causes): (Vec<&str>, Vec<&[Cause]>) =
         SPENT.iter().copied().filter(|(_, causes)| used(causes)).unzip();
-    let time = |figures: &Figures| -> Vec<String> {
-        causes.iter().map(|causes| short_percent(figures.share_of(causes))).collect()
-    };
+    let time = |figures: &Figures| causes.iter().map(|causes| part(figures.share_of(causes))).collect();
     let ways = |figures: &Figures| {
         let way = &figures.handovers;
-        let shares = [way.same, way.local, way.remote].map(short_percent);
+        let shares = [way.same, way.local, way.remote].map(part);
         [&shares[..], &[figures.kicks, figures.halts].map(three_figures)].concat()
     };
     let places = ["to itself", "same socket", "another socket", "kicks", "halts"];
-    vec![
-        grid("where the time of vCPUs goes (stolen: runnable without a CPU)", &names, &time),
-        grid("where the lock goes, and kicks and halts for each acquisition", &places, &ways),
-    ]
-}
-
-/// The first columns of a row for a cell.
-fn whose(cell: &Cell) -> Vec<String> {
-    vec![cell.vcpus.to_string(), cell.lock.clone()]
-}
-
-fn measured<'a>(report: &'a Report, scene: &SceneInfo) -> Vec<(&'a Cell, &'a Figures)> {
-    let cells = report.cells.iter().filter(|cell| cell.is_of(scene));
-    let mut cells: Vec<_> = cells.filter_map(|cell| Some((cell, cell.figures.as_ref()?))).collect();
-    cells.sort_by_key(|(cell, _)| cell.vcpus);
-    cells
-}
-
-/// Lock events for each acquisition.
-pub(super) fn lock_events(report: &Report, scene: &SceneInfo) -> Grid {
-    let row = |(cell, figures): (&Cell, &Figures)| {
-        let events =
-            figures.events.iter().map(|event| format!("{} {}", event.name, three_figures(event.value)));
-        let events = events.collect::<Vec<_>>().join(", ");
-        [whose(cell), vec![if events.is_empty() { "none".to_owned() } else { events }]].concat()
+    let event = |event: &Named| format!("{} {}", event.name, three_figures(event.value));
+    let events = |figures: &Figures| match figures.events[..] {
+        [] => vec!["none".to_owned()],
+        _ => vec![figures.events.iter().map(event).collect::<Vec<_>>().join(", ")],
     };
-    Grid {
-        title: "lock events for each acquisition".to_owned(),
-        head: ["vCPUs", "lock", "events"].map(str::to_owned).to_vec(),
-        words: 3,
-        rows: measured(report, scene).into_iter().map(row).collect(),
-    }
+    vec![
+        grid("where the time of vCPUs goes (stolen: runnable without a CPU)", 2, &names, &time),
+        grid("where the lock goes, and kicks and halts for each acquisition", 2, &places, &ways),
+        grid("lock events for each acquisition", 3, &["events"], &events),
+    ]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
     use lab_kit::export::grid::WIDTH;
 
     fn rendered(locks: &[&str], vcpus: &[usize]) -> String {

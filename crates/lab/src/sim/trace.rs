@@ -8,21 +8,12 @@ use serde_json::json;
 use stanchion_sim::{NS, Recording, Time};
 
 /// More events than this make a file that a browser chokes on (50 MB).
-const MOST_EVENTS: usize = 400_000;
+pub(super) const MOST: usize = 400_000;
 const CPUS: u32 = 1;
 const VCPUS: u32 = 2;
 
-/// The trace.
-pub(super) fn write(recording: &Recording, caption: &Caption) -> String {
-    write_until(recording, caption, end_of(recording, MOST_EVENTS))
-}
-
-/// A remark if the trace has to be cut.
-pub(super) fn note(recording: &Recording) -> Option<String> {
-    told(recording, MOST_EVENTS)
-}
-
-fn told(recording: &Recording, most: usize) -> Option<String> {
+/// A remark if the trace has to be cut, so that it has no more than `most` events.
+pub(super) fn note(recording: &Recording, most: usize) -> Option<String> {
     let end = end_of(recording, most);
     let kept = (end - recording.from) / NS;
     (end < recording.to).then(|| {
@@ -32,11 +23,11 @@ fn told(recording: &Recording, most: usize) -> Option<String> {
 
 /// Up to when there are no more than `most` events.
 fn end_of(recording: &Recording, most: usize) -> Time {
-    let slices =
-        recording.ran.iter().map(|ran| ran.from).chain(recording.spells.iter().map(|spell| spell.from));
+    let ran = recording.ran.iter().map(|ran| ran.from);
+    let slices = ran.chain(recording.spells.iter().map(|spell| spell.from));
     let handovers = recording.handovers.iter().map(|handover| handover.acquired);
-    let flows = handovers.chain(recording.kicks.iter().map(|kick| kick.arrives));
-    let mut times: Vec<Time> = slices.chain(flows.flat_map(|time| [time; 2])).collect();
+    let arrows = handovers.chain(recording.kicks.iter().map(|kick| kick.arrives));
+    let mut times: Vec<Time> = slices.chain(arrows.flat_map(|time| [time; 2])).collect();
     if times.len() <= most {
         return recording.to;
     }
@@ -44,18 +35,17 @@ fn end_of(recording: &Recording, most: usize) -> Time {
     *end
 }
 
-fn write_until(recording: &Recording, caption: &Caption, end: Time) -> String {
+/// The trace, up to when it has `most` events.
+pub(super) fn write(recording: &Recording, caption: &Caption, most: usize) -> String {
+    let end = end_of(recording, most);
     let mut events = names(recording, caption);
     let ns = |time: Time| (time - recording.from) / NS;
     let us = |ns: u64| ns as f64 / 1e3;
     let slice = |pid: u32, tid: usize, name: &str, cat: &str, from: Time, to: Time| {
         let (from, to) = (ns(from), ns(to.min(end)));
         let (ts, dur) = (us(from), us(to.saturating_sub(from)));
-        (from < to).then(|| {
-            let slice =
-                json!({"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, "cat": cat});
-            slice.to_string()
-        })
+        let item = json!({"ph": "X", "pid": pid, "tid": tid, "ts": ts, "dur": dur, "name": name, "cat": cat});
+        (from < to).then(|| item.to_string())
     };
     for ran in recording.ran.iter().filter(|ran| ran.from < end) {
         events.extend(slice(CPUS, ran.cpu, &format!("vCPU {}", ran.context), "ran", ran.from, ran.to));
@@ -69,22 +59,19 @@ fn write_until(recording: &Recording, caption: &Caption, end: Time) -> String {
         let name = format!("lock {} handed over", handover.lock);
         (name, "handover", (handover.giver, handover.released), (handover.taker, handover.acquired))
     });
-    let kicks = recording
-        .kicks
-        .iter()
-        .map(|kick| ("kick".to_owned(), "kick", (kick.from, kick.sent), (kick.to, kick.arrives)));
+    let kicks = recording.kicks.iter();
+    let kicks = kicks.map(|of| ("kick".to_owned(), "kick", (of.from, of.sent), (of.to, of.arrives)));
     let arrows = handovers.chain(kicks).filter(|(.., (_, at))| *at < end);
     for (id, (name, cat, from, to)) in arrows.enumerate() {
         for (ph, (tid, at)) in [("s", from), ("f", to)] {
             let ts = us(ns(at));
-            let arrow = json!({"ph": ph, "bp": "e", "pid": VCPUS, "tid": tid, "ts": ts, "id": id, "name": name, "cat": cat});
-            events.push(arrow.to_string());
+            let item = json!({"ph": ph, "bp": "e", "pid": VCPUS, "tid": tid, "ts": ts, "id": id, "name": name, "cat": cat});
+            events.push(item.to_string());
         }
     }
     format!("{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[\n{}\n]}}\n", events.join(",\n"))
 }
 
-/// The names of processes and tracks.
 fn names(recording: &Recording, caption: &Caption) -> Vec<String> {
     let mut names = Vec::new();
     for (pid, what, tracks) in [(CPUS, "CPU", caption.cpus), (VCPUS, "vCPU", recording.contexts)] {
@@ -102,7 +89,7 @@ fn names(recording: &Recording, caption: &Caption) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
     use serde_json::Value;
     use stanchion_sim::Spell;
     use std::collections::BTreeMap;
@@ -134,8 +121,8 @@ mod tests {
     #[test]
     fn no_track_has_two_slices_at_a_time_and_none_is_lost() {
         let (recording, caption) = testing::recording("ticket", 4);
-        let text = write(&recording, &caption);
-        assert_eq!(note(&recording), None);
+        let text = write(&recording, &caption, MOST);
+        assert_eq!(note(&recording, MOST), None);
         let tracks = tracks(&events(&text));
         assert_eq!(tracks.len(), 2 + 4);
         for ((process, track), slices) in &tracks {
@@ -158,7 +145,7 @@ mod tests {
     #[test]
     fn flows_begin_and_end_within_slices_of_vcpus() {
         let (recording, caption) = testing::recording("pv-qspin", 4);
-        let events = events(&write(&recording, &caption));
+        let events = events(&write(&recording, &caption, MOST));
         let tracks = tracks(&events);
         let mut starts = BTreeMap::new();
         let mut ends = BTreeMap::new();
@@ -193,10 +180,9 @@ mod tests {
     #[test]
     fn a_long_recording_is_cut_at_a_moment_and_says_so() {
         let (recording, caption) = testing::recording("ticket", 4);
-        let end = end_of(&recording, 100);
-        let events = events(&write_until(&recording, &caption, end));
+        let events = events(&write(&recording, &caption, 100));
         assert!(events.iter().filter(|event| event["ph"] != "M").count() <= 100);
-        assert!(told(&recording, 100).expect("said").contains("at 100 events"));
+        assert!(note(&recording, 100).expect("said").contains("at 100 events"));
         let ends: Vec<u64> = tracks(&events).values().filter_map(|slices| Some(slices.last()?.1)).collect();
         assert!(ends.iter().max().expect("tracks") < &((recording.to - recording.from) / NS));
     }
@@ -205,7 +191,7 @@ mod tests {
     fn tracks_are_named_whatever_the_machine_is_called() {
         let (recording, mut caption) = testing::recording("byte", 2);
         caption.machine = "a \"quoted\" one";
-        let events = events(&write(&recording, &caption));
+        let events = events(&write(&recording, &caption, MOST));
         let named = |name: &str| {
             let is =
                 |event: &&Value| event["args"]["name"].as_str().is_some_and(|text| text.starts_with(name));

@@ -1,21 +1,23 @@
-//! Everything the threads of one run share. It is leaked: a stuck thread may look at it for as long as it
-//! likes.
-use super::lock::{Skills, Tortured};
-use super::orders::Orders;
-use super::slot::{Slot, TEST_LOCKS};
+//! Everything the threads of one run share, which is leaked: a stuck thread may look at it for as long as it
+//! likes. The locks under torture with what they protect; and what each context does around a section.
+#![expect(
+    unsafe_code,
+    reason = "locks are given back by unsafe functions, and the words that they protect are plain memory on purpose"
+)]
+use super::args::Orders;
+use super::handler::Claims;
+use super::lock::{Side, Skills, Tortured};
+use super::slot::{Activity, Breaches, HANDLER_LEVELS, Slot, TEST_LOCKS, one_more};
 use super::tally::Tally;
-use super::test_lock::TestLock;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use core::cell::UnsafeCell;
+use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 
-/// What is the same for every type of lock.
 pub(super) struct Arena {
     pub(super) orders: Orders,
     pub(super) skills: Skills,
-    /// The lock itself, the nested ones, and one per handler level. Workers know their type.
     pub(super) test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
-    /// The writers, then the readers, then the tormentor if there is one, which takes the handlers' locks
-    /// too.
+    /// The writers, then the readers, then the tormentor if there is one.
     pub(super) slots: Vec<Slot>,
     pub(super) switches: Switches,
 }
@@ -24,7 +26,6 @@ pub(super) struct Arena {
 #[derive(Default)]
 #[repr(align(128))]
 pub(super) struct Switches {
-    /// The run is over: leave at the next opportunity.
     pub(super) stop: AtomicBool,
     /// The stutter holds everybody back.
     pub(super) pause: AtomicBool,
@@ -33,36 +34,29 @@ pub(super) struct Switches {
 }
 
 impl Arena {
-    /// Sets the run up for `orders`.
     pub(super) fn leak(
         orders: Orders,
         skills: Skills,
         test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
     ) -> &'static Self {
-        let slots = (0..orders.writers + orders.readers + usize::from(orders.extras.signals))
-            .map(|_| Slot::default())
-            .collect();
+        let slots = orders.writers + orders.readers + usize::from(orders.extras.signals);
+        let slots = (0..slots).map(|_| Slot::default()).collect();
         Box::leak(Box::new(Self { orders, skills, test_locks, slots, switches: Switches::default() }))
     }
 
-    /// The slots of the writers and the readers.
     pub(super) fn workers(&self) -> &[Slot] {
         &self.slots[..self.orders.writers + self.orders.readers]
     }
 
-    /// Whether the worker in `slot` writes.
     pub(super) fn writes(&self, slot: usize) -> bool {
         slot < self.orders.writers
     }
 
-    /// "writer 3", "reader 0" or "tormentor".
     pub(super) fn name(&self, slot: usize) -> String {
-        if self.writes(slot) {
-            format!("writer {slot}")
-        } else if slot < self.workers().len() {
-            format!("reader {}", slot - self.orders.writers)
-        } else {
-            "tormentor".to_owned()
+        match slot.checked_sub(self.orders.writers) {
+            None => format!("writer {slot}"),
+            Some(reader) if reader < self.orders.readers => format!("reader {reader}"),
+            Some(_) => "tormentor".to_owned(),
         }
     }
 
@@ -74,22 +68,285 @@ impl Arena {
         self.switches.stop.load(Relaxed)
     }
 
-    /// The sums of the writers, and those of the readers. What each did on the other side is in the other
-    /// total.
     pub(super) fn tallies(&self) -> (Tally, Tally) {
         let (writers, readers) = self.workers().split_at(self.orders.writers);
-        (Self::tally(writers, readers, Slot::written), Self::tally(readers, writers, Slot::read))
+        (Tally::of(writers, readers, Slot::written), Tally::of(readers, writers, Slot::read))
+    }
+}
+
+/// A worker, a signal handler on its thread, or the tormentor: says what it does, checks what the lock
+/// protects, and counts.
+#[derive(Clone, Copy)]
+pub(super) struct Context {
+    pub(super) arena: &'static Arena,
+    /// Where it says what it does, and the number of that.
+    pub(super) slot: &'static Slot,
+    pub(super) number: usize,
+    /// How many contexts of its thread it has interrupted.
+    pub(super) depth: usize,
+}
+
+impl Context {
+    pub(super) fn of(arena: &'static Arena, number: usize) -> Self {
+        Self { arena, slot: &arena.slots[number], number, depth: 0 }
     }
 
-    fn tally(slots: &[Slot], others: &[Slot], acquired: fn(&Slot) -> u64) -> Tally {
-        let threads: Vec<(u64, u64)> = slots.iter().map(|slot| (acquired(slot), slot.breaches())).collect();
-        let mut tally = Tally::of(&threads);
-        tally.total += others.iter().map(acquired).sum::<u64>();
-        tally
+    pub(super) fn does(self, activity: Activity, test_lock: usize) {
+        self.slot.does(self.depth, activity, test_lock);
     }
 
-    /// How often `test_lock` was acquired to write there, by whomever: what its counter has to show.
-    pub(super) fn writes_at(&self, test_lock: usize) -> u64 {
-        self.slots.iter().map(|slot| slot.written_at(test_lock)).sum()
+    /// Takes a test lock by `acquire`, and looks around inside.
+    #[inline(always)]
+    pub(super) fn enter<L: Tortured + ?Sized>(
+        self,
+        place: &TestLock<L>,
+        test_lock: usize,
+        side: Side,
+        acquire: impl FnOnce(&L),
+    ) {
+        self.claims(|claims| claims.about_to(self.depth, test_lock, side));
+        acquire(&place.lock);
+        self.claims(|claims| claims.holds(self.depth, test_lock, side));
+        self.does(Activity::Holding, test_lock);
+        self.begin(place, test_lock, side);
+    }
+
+    /// The section begins: what is there to see is booked.
+    pub(super) fn begin<L: ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
+        let writes = side == Side::Writes;
+        let seen = if writes {
+            place.enter_write(self.id())
+        } else {
+            let (mut seen, others) = place.enter_read();
+            match (others, self.arena.skills.shares) {
+                // A handler may have met its own thread's reader.
+                (true, true) if self.depth == 0 => one_more(&self.slot.shared.together),
+                (_, true) => {}
+                (others, false) => seen.exclusion += u64::from(others),
+            }
+            seen
+        };
+        self.slot.charge(seen);
+        self.slot.count(self.depth, test_lock, writes);
+    }
+
+    pub(super) fn end<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
+        self.slot.charge(match side {
+            Side::Writes => place.leave_write(self.id()),
+            Side::Reads | Side::ReadsAgain | Side::Upgrades => place.leave_read(),
+        });
+    }
+
+    #[inline(always)]
+    pub(super) fn leave<L: Tortured + ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
+        self.end(place, side);
+        self.does(Activity::Releasing, test_lock);
+        self.claims(|claims| claims.about_to(self.depth, test_lock, side));
+        // SAFETY: this context entered on that side, or changed to it since.
+        unsafe { place.lock.release(side) };
+        self.claims(|claims| claims.gone(self.depth, test_lock));
+    }
+
+    /// Handlers look at claims only where readers share.
+    #[inline(always)]
+    fn claims(self, change: impl FnOnce(&Claims)) {
+        if self.arena.skills.shares {
+            change(&self.slot.claims);
+        }
+    }
+
+    /// Whether it waits as the last that a thread has a level for, all those that it interrupted waiting too.
+    pub(super) fn waits_fifth(self) -> bool {
+        let doing = self.slot.doing();
+        self.depth == HANDLER_LEVELS && doing.contexts().all(|(activity, _)| activity == Activity::Waiting)
+    }
+
+    /// Unique per slot and depth.
+    pub(super) fn id(self) -> u64 {
+        (self.number * (HANDLER_LEVELS + 1) + self.depth) as u64
+    }
+}
+
+const WORDS: usize = 7;
+
+/// The flags are atomics, and see two holders at once whatever the memory orderings. The words are plain
+/// memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half written,
+/// and ThreadSanitizer reports the race on any machine.
+#[repr(align(128))]
+pub(crate) struct TestLock<L: ?Sized> {
+    /// On lines of their own, as the words are: checking should not change the lock's traffic.
+    flags: Flags,
+    words: Words,
+    pub(crate) lock: L,
+}
+
+#[derive(Default)]
+#[repr(align(128))]
+struct Flags {
+    /// Which context holds it for writing (its number plus one), or 0.
+    write_held: AtomicU64,
+    readers: AtomicU64,
+}
+
+#[repr(align(128))]
+struct Words(UnsafeCell<[u64; WORDS]>);
+
+// SAFETY: the words are only touched between `enter_…` and `leave_…`, which the worker calls while it holds
+// the lock, so a lock that keeps its promise makes every access exclusive. A lock that breaks it makes the
+// accesses race: that is what is being looked for, and they are volatile single-word accesses so that all a
+// race can do on supported machines is to deliver a stale or new word, never anything else.
+unsafe impl Sync for Words {}
+
+/// What a word must be when the sections were entered `count` times.
+fn word(count: u64, index: usize) -> u64 {
+    // The first word is the plain counter; the others are derived so that no two are ever equal by chance.
+    if index == 0 { count } else { count.rotate_left(9 * index as u32) ^ (0x5d_u64 << (8 * index)) }
+}
+
+impl<L> TestLock<L> {
+    pub(crate) fn new(lock: L) -> Self {
+        let words = core::array::from_fn(|index| word(0, index));
+        Self { flags: Flags::default(), words: Words(UnsafeCell::new(words)), lock }
+    }
+}
+
+impl<L: ?Sized> TestLock<L> {
+    fn read(&self, index: usize) -> u64 {
+        // SAFETY: in bounds of a live array (`index < WORDS` in every caller), aligned, initialised;
+        // exclusive while the caller holds the lock, see `Sync for Words` for a lock that lies.
+        unsafe { self.words.0.get().cast::<u64>().add(index).read_volatile() }
+    }
+
+    fn write(&self, index: usize, value: u64) {
+        // SAFETY: in bounds of a live array (`index < WORDS` in every caller) and aligned; exclusive while
+        // the caller holds the lock, see `Sync for Words` for a lock that lies.
+        unsafe { self.words.0.get().cast::<u64>().add(index).write_volatile(value) }
+    }
+
+    fn torn(&self) -> u64 {
+        let count = self.read(0);
+        u64::from((1..WORDS).any(|index| self.read(index) != word(count, index)))
+    }
+
+    /// Who else is inside, seen by a writer: `flag` is what the writers' flag has to be.
+    fn others(&self, flag: u64) -> u64 {
+        let Flags { write_held, readers } = &self.flags;
+        u64::from(write_held.load(Relaxed) != flag) + u64::from(readers.load(Relaxed) != 0)
+    }
+
+    /// A writer is in: checks the flags and the words, raises its flag and updates the first half of the
+    /// words.
+    pub(crate) fn enter_write(&self, context: u64) -> Breaches {
+        let exclusion = self.others(0);
+        self.flags.write_held.store(context + 1, Relaxed);
+        let torn = self.torn();
+        let next = self.read(0).wrapping_add(1);
+        for index in 0..WORDS / 2 {
+            self.write(index, word(next, index));
+        }
+        Breaches { exclusion, torn }
+    }
+
+    /// The writer leaves: completes the words and lowers its flag.
+    pub(crate) fn leave_write(&self, context: u64) -> Breaches {
+        let count = self.read(0);
+        for index in WORDS / 2..WORDS {
+            self.write(index, word(count, index));
+        }
+        // The flag must still be ours: this catches an intruder that came *and went* while we were inside.
+        let exclusion = self.others(context + 1);
+        self.flags.write_held.store(0, Relaxed);
+        Breaches { exclusion, torn: 0 }
+    }
+
+    /// A reader is in: a writer may not be. Also tells whether there are other readers.
+    pub(crate) fn enter_read(&self) -> (Breaches, bool) {
+        let others = self.flags.readers.fetch_add(1, Relaxed) != 0;
+        let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0);
+        (Breaches { exclusion, torn: self.torn() }, others)
+    }
+
+    pub(crate) fn leave_read(&self) -> Breaches {
+        let exclusion = u64::from(self.flags.write_held.load(Relaxed) != 0);
+        self.flags.readers.fetch_sub(1, Relaxed);
+        Breaches { exclusion, torn: 0 }
+    }
+
+    pub(crate) fn readers(&self) -> u64 {
+        self.flags.readers.load(Relaxed)
+    }
+
+    /// How often a writer entered, as the protected counter has it. Only meaningful to who holds the lock, or
+    /// when all threads were joined.
+    pub(crate) fn counted(&self) -> u64 {
+        self.read(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLEAN: Breaches = Breaches { exclusion: 0, torn: 0 };
+
+    #[test]
+    fn writers_one_after_the_other_are_clean_and_counted() {
+        let test_lock = TestLock::new(());
+        for context in 0..5 {
+            assert_eq!(test_lock.enter_write(context), CLEAN);
+            assert_eq!(test_lock.leave_write(context), CLEAN);
+        }
+        assert_eq!(test_lock.enter_read(), (CLEAN, false));
+        assert_eq!(test_lock.leave_read(), CLEAN);
+        assert_eq!(test_lock.counted(), 5);
+    }
+
+    #[test]
+    fn a_second_writer_inside_is_seen_by_both() {
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_write(0), CLEAN);
+        assert_eq!(
+            test_lock.enter_write(1),
+            Breaches { exclusion: 1, torn: 1 },
+            "flag up, words half written"
+        );
+        assert_eq!(test_lock.leave_write(1), CLEAN);
+        assert_eq!(
+            test_lock.leave_write(0),
+            Breaches { exclusion: 1, torn: 0 },
+            "came and went while 0 was in"
+        );
+    }
+
+    #[test]
+    fn a_reader_sees_a_writer_and_a_writer_a_reader() {
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_write(0), CLEAN);
+        assert_eq!(test_lock.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
+        assert_eq!(test_lock.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_read(), (CLEAN, false));
+        assert_eq!(test_lock.enter_write(0), Breaches { exclusion: 1, torn: 0 });
+        assert_eq!(test_lock.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
+    }
+
+    #[test]
+    fn readers_see_each_other_and_mind_not() {
+        let test_lock = TestLock::new(());
+        assert_eq!(test_lock.enter_read(), (CLEAN, false));
+        assert_eq!(test_lock.enter_read(), (CLEAN, true));
+        assert_eq!(test_lock.readers(), 2);
+        assert_eq!((test_lock.leave_read(), test_lock.leave_read()), (CLEAN, CLEAN));
+        assert_eq!((test_lock.enter_write(0), test_lock.leave_write(0)), (CLEAN, CLEAN));
+    }
+
+    #[test]
+    fn no_two_words_are_equal() {
+        for count in [0, 1, 255, 65_536, u64::MAX] {
+            let mut words: Vec<u64> = (0..WORDS).map(|index| word(count, index)).collect();
+            words.sort_unstable();
+            words.dedup();
+            assert_eq!(words.len(), WORDS, "at count {count}");
+        }
     }
 }

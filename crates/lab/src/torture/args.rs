@@ -1,21 +1,21 @@
 //! The command line of `stanchion torture`, and what it means.
 //!
 //! Everything that can be refused is refused before a single thread starts.
-use super::orders::{Extras, Orders};
 use super::registry::{self, Row};
-use super::shuffle::Shuffle;
+use super::tormentor::Shuffle;
+use crate::one_by_one::{ResultFile, chosen, cpus};
+use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use lab_kit::names::{LockNames, unknown};
 use lab_kit::seed;
-use std::path::PathBuf;
-use std::thread;
+use lab_kit::units::within;
+use serde::{Deserialize, Serialize};
+use std::{io, thread};
 
 /// The most threads of each kind that make sense on any machine.
 const THREADS_MOST: u64 = 4096;
-/// The longest run of one lock, in seconds: ten days.
-const SECONDS_MOST: f64 = 864_000.0;
-/// The longest time without progress that is no stall yet, in seconds.
-const STALL_MOST: f64 = 3600.0;
+/// The shortest time in seconds that can be kept, and ten days.
+const SECONDS: [f64; 2] = [0.001, 864_000.0];
 
 /// Torture locks the way the kernel's locktorture does
 #[derive(clap::Args)]
@@ -26,37 +26,37 @@ was run; 130 interrupted, what was finished is printed."
 pub(crate) struct Args {
     /// Locks to torture, one after the other; `family` is all of Stanchion's, `rw` those of them
     /// whose readers share, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = registry::FAMILY, value_parser = LockNames::ALL, hide_possible_values = true)]
-    pub(super) lock: Vec<String>,
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "family", value_parser = LockNames::ALL, hide_possible_values = true)]
+    lock: Vec<String>,
 
     /// Print the names of the locks and of the extras, and do nothing
     #[arg(long)]
     pub(super) list: bool,
 
     /// How long to torture each lock
-    #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "10", value_parser = within(SECONDS[0], SECONDS[1]))]
     seconds: f64,
 
     /// Threads that write [default: twice the CPUs]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(..=THREADS_MOST))]
-    writers: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(..=THREADS_MOST))]
+    writers: Option<usize>,
 
     /// Threads that only look; under a mutual-exclusion lock they take it like everybody else [default: none
     /// there, twice the CPUs under a reader-writer lock]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(..=THREADS_MOST))]
-    readers: Option<u64>,
+    #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(..=THREADS_MOST))]
+    readers: Option<usize>,
 
     /// The seed of every random decision [default: a new one, printed]
-    #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    #[arg(long, value_name = "N", default_value_t = seed::fresh(), hide_default_value = true)]
+    seed: u64,
 
     /// Seconds between two lines of statistics [default: a fifth of the run, 15 at most]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "S", value_parser = within(SECONDS[0], SECONDS[1]))]
     stat_interval: Option<f64>,
 
     /// A lock is stalled when nobody has got it for this long although somebody wants it [default: 3, more
     /// with very many threads]
-    #[arg(long, value_name = "S", value_parser = stall)]
+    #[arg(long, value_name = "S", value_parser = within(0.1, 3600.0))]
     stall_seconds: Option<f64>,
 
     /// How long the rare long holds take
@@ -64,7 +64,7 @@ pub(crate) struct Args {
     long_hold: u64,
 
     /// Seconds between two pauses of all threads
-    #[arg(long, value_name = "S", default_value = "1", value_parser = seconds)]
+    #[arg(long, value_name = "S", default_value = "1", value_parser = within(SECONDS[0], SECONDS[1]))]
     stutter: f64,
 
     /// Extras to leave out (see --list), or `all`
@@ -80,57 +80,28 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "expect_failure", value_parser = value_parser!(u32).range(1..=12))]
     pub(super) tries: u32,
 
-    /// Write the results here
-    #[arg(long, value_name = "FILE")]
-    pub(super) json: Option<PathBuf>,
-
-    /// Replace the file if it exists
-    #[arg(long)]
-    pub(super) force: bool,
+    #[command(flatten)]
+    pub(super) file: ResultFile,
 
     /// Carry out orders from a parent process (JSON)
     #[arg(long, hide = true, value_name = "ORDERS")]
     pub(super) child: Option<String>,
 }
 
-/// A time in seconds.
-fn seconds(text: &str) -> Result<f64, String> {
-    within(text, f64::MIN_POSITIVE, SECONDS_MOST).ok_or(format!("must be above 0 and at most {SECONDS_MOST}"))
-}
-
-/// A time without progress.
-fn stall(text: &str) -> Result<f64, String> {
-    const LEAST: f64 = 0.1;
-    within(text, LEAST, STALL_MOST).ok_or(format!("must be from {LEAST} to {STALL_MOST}"))
-}
-
-fn within(text: &str, least: f64, most: f64) -> Option<f64> {
-    text.parse().ok().filter(|seconds| (least..=most).contains(seconds))
-}
-
 impl Args {
-    /// The locks, each once.
     pub(super) fn rows(&self) -> Result<Vec<&'static Row>, String> {
-        let mut rows: Vec<&'static Row> = Vec::new();
-        for name in &self.lock {
-            let mut found = registry::named(name, self.expect_failure);
-            if found.is_empty() {
-                return Err(unknown("lock", name, registry::names()));
-            }
-            found.retain(|row| rows.iter().all(|known| known.name != row.name));
-            rows.extend(found);
-        }
-        Ok(rows)
+        let named = |name: &str| registry::named(name, self.expect_failure);
+        chosen(&self.lock, named, |row| row.name, registry::names())
     }
 
     /// How many readers there are, where they share the lock or not.
     pub(super) fn readers(&self, share: bool) -> usize {
-        self.readers.map_or(if share { 2 * cpus() } else { 0 }, |readers| readers as usize)
+        self.readers.unwrap_or(if share { 2 * cpus() } else { 0 })
     }
 
     /// The orders of all these locks, but for the name, and for what a lock cannot take.
     pub(super) fn orders(&self, rows: &[&Row]) -> Result<Orders, String> {
-        let writers = self.writers.map_or(2 * cpus(), |writers| writers as usize);
+        let writers = self.writers.unwrap_or_else(|| 2 * cpus());
         let readers = self.readers(false);
         if writers + readers == 0 {
             return Err("--writers 0 and --readers 0 leave nobody to torture the lock".to_owned());
@@ -141,16 +112,15 @@ impl Args {
             seconds: self.seconds,
             writers,
             readers,
-            seed: self.seed.unwrap_or_else(seed::fresh),
+            seed: self.seed,
             stat_interval: self.stat_interval.unwrap_or((self.seconds / 5.0).min(15.0)),
             stall_seconds: self.stall_seconds.unwrap_or_else(|| stall_limit(crowd, cpus())),
             long_hold_ms: self.long_hold,
             stutter: self.stutter,
-            extras: extras(&self.without)?,
+            extras: Extras::without(&self.without)?,
         })
     }
 
-    /// The orders for one lock.
     pub(super) fn orders_for(&self, all: &Orders, row: &Row) -> Orders {
         let mut orders =
             Orders { lock: row.name.to_owned(), readers: self.readers(row.skills.shares), ..all.clone() };
@@ -159,28 +129,20 @@ impl Args {
     }
 }
 
-fn cpus() -> usize {
-    thread::available_parallelism().map_or(1, usize::from)
-}
-
 /// Switches off what this process is not permitted to do, and says so.
 pub(super) fn ask_permission(extras: &mut Extras) {
-    let refused = |what: &str, error: &dyn core::fmt::Display, extra: &str| {
-        eprintln!("stanchion torture: no permission to {what} ({error}): going on without {extra}");
-    };
-    if extras.shuffle
-        && let Err(error) = Shuffle::probe()
-    {
-        extras.shuffle = false;
-        refused("bind threads to CPUs", &error, "shuffle");
-    }
+    let bind = Shuffle::probe().map(drop);
     // In a thread of its own, which takes its nice value with it: a process cannot always take one back.
     let nice = thread::spawn(|| rustix::process::setpriority_process(None, 19)).join();
-    if extras.nice
-        && let Ok(Err(error)) = nice
-    {
-        extras.nice = false;
-        refused("lower the workers' priority", &error, "nice");
+    let nice = nice.unwrap_or(Ok(())).map_err(io::Error::from);
+    for (on, extra, what, permitted) in [
+        (&mut extras.shuffle, "shuffle", "bind threads to CPUs", bind),
+        (&mut extras.nice, "nice", "lower the workers' priority", nice),
+    ] {
+        if *on && let Err(error) = permitted {
+            *on = false;
+            eprintln!("stanchion torture: no permission to {what} ({error}): going on without {extra}");
+        }
     }
 }
 
@@ -193,16 +155,71 @@ fn stall_limit(threads: usize, cpus: usize) -> f64 {
     LEAST.max(ROUNDS * SLICE * threads as f64 / cpus as f64)
 }
 
-fn extras(without: &[String]) -> Result<Extras, String> {
-    let mut extras = Extras::all(true);
-    for name in without {
-        if name == "all" {
-            extras = Extras::all(false);
-        } else if !extras.leave_out(name) {
-            return Err(unknown("extra", name, Extras::NAMES.iter().copied().chain(["all"])));
-        }
+/// Everything a run of one lock depends on. Told to the child process, and part of every result.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Orders {
+    pub(crate) lock: String,
+    pub(crate) seconds: f64,
+    pub(crate) writers: usize,
+    pub(crate) readers: usize,
+    pub(crate) seed: u64,
+    pub(crate) stat_interval: f64,
+    pub(crate) stall_seconds: f64,
+    pub(crate) long_hold_ms: u64,
+    /// Seconds between two pauses.
+    pub(crate) stutter: f64,
+    pub(crate) extras: Extras,
+}
+
+/// What torture does beyond taking and releasing the lock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each extra is on or off, whatever the others")]
+pub(crate) struct Extras {
+    /// All threads pause now and then, so that the lock goes idle and starts again from nothing.
+    pub(crate) stutter: bool,
+    /// Threads are moved between CPUs while they wait and hold.
+    pub(crate) shuffle: bool,
+    /// A second, third and fourth lock is taken while one is held.
+    pub(crate) nested: bool,
+    /// Signal handlers interrupt waiters and holders and take locks themselves.
+    pub(crate) signals: bool,
+    /// Threads end and are replaced by new ones, so that slots are reused.
+    pub(crate) churn: bool,
+    /// Some acquisitions try before they wait.
+    pub(crate) tries: bool,
+    /// Workers run at nice 19, as locktorture's do.
+    pub(crate) nice: bool,
+}
+
+impl Extras {
+    pub(crate) const NAMES: [&str; 7] = ["stutter", "shuffle", "nested", "signals", "churn", "tries", "nice"];
+
+    pub(crate) const fn all(on: bool) -> Self {
+        Self { stutter: on, shuffle: on, nested: on, signals: on, churn: on, tries: on, nice: on }
     }
-    Ok(extras)
+
+    fn named(&mut self) -> impl Iterator<Item = (&'static str, &mut bool)> {
+        let Self { stutter, shuffle, nested, signals, churn, tries, nice } = self;
+        Self::NAMES.into_iter().zip([stutter, shuffle, nested, signals, churn, tries, nice])
+    }
+
+    /// All but those.
+    pub(crate) fn without(names: &[String]) -> Result<Self, String> {
+        let mut extras = Self::all(true);
+        for name in names {
+            let found = extras.named().find(|(known, _)| known == name);
+            match found {
+                Some((_, on)) => *on = false,
+                None if name == "all" => extras = Self::all(false),
+                None => return Err(unknown("extra", name, Self::NAMES.into_iter().chain(["all"]))),
+            }
+        }
+        Ok(extras)
+    }
+
+    pub(crate) fn names(mut self) -> Vec<&'static str> {
+        self.named().filter_map(|(name, on)| on.then_some(name)).collect()
+    }
 }
 
 #[cfg(test)]
@@ -224,24 +241,18 @@ mod tests {
         args(words).unwrap().rows()
     }
 
-    fn strings(names: &[&str]) -> Vec<String> {
-        names.iter().map(|&name| name.to_owned()).collect()
-    }
-
     #[test]
     fn names_select_each_lock_once() {
         let chosen = chosen(&["--expect-failure", "--lock", "busted-none,busted,busted-none"]).ok().unwrap();
         assert_eq!(chosen[0].name, "busted-none");
         assert_eq!(chosen.iter().filter(|row| row.name == "busted-none").count(), 1);
-        assert_eq!(chosen.len(), registry::named(registry::BUSTED, true).len());
+        assert_eq!(chosen.len(), registry::named("busted", true).len());
     }
 
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
         let line = chosen(&["--lock", "busted-nome"]).err().unwrap();
         assert!(line.starts_with("unknown lock 'busted-nome': nearest are busted-none"), "{line}");
-        let line = extras(&strings(&["signal"])).unwrap_err();
-        assert!(line.starts_with("unknown extra 'signal': nearest are signals"), "{line}");
     }
 
     #[test]
@@ -277,9 +288,30 @@ mod tests {
         assert!(stall_limit(4096, 2) > 20.0);
     }
 
+    fn without(names: &[&str]) -> Result<Extras, String> {
+        Extras::without(&names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn every_extra_can_be_left_out_alone() {
+        for name in &Extras::NAMES {
+            let extras = without(&[name]).unwrap();
+            assert_eq!(extras.names().len(), Extras::NAMES.len() - 1);
+            assert!(!extras.names().contains(name));
+        }
+        assert!(without(&["nonsense"]).is_err());
+        assert!(Extras::all(false).names().is_empty());
+    }
+
+    #[test]
+    fn an_unknown_extra_is_answered_with_the_nearest() {
+        let line = without(&["signal"]).unwrap_err();
+        assert!(line.starts_with("unknown extra 'signal': nearest are signals"), "{line}");
+    }
+
     #[test]
     fn all_extras_can_be_left_out_at_once() {
-        assert_eq!(extras(&strings(&["all"])), Ok(Extras::all(false)));
-        assert_eq!(extras(&[]), Ok(Extras::all(true)));
+        assert_eq!(without(&["all"]), Ok(Extras::all(false)));
+        assert_eq!(without(&[]), Ok(Extras::all(true)));
     }
 }

@@ -1,37 +1,34 @@
 //! Signal handlers that take locks of the tortured type in the middle of whatever their thread was doing.
 //!
 //! A lock that queues on per-thread nodes must give a handler a node of its own: this is a kernel's interrupt
-//! nesting, four levels deep. Which lock a handler takes is decided by its depth, and deeper ones come later
-//! in the order, so a handler never waits for a lock that a context below it on the same thread has.
+//! nesting, four levels deep. A handler never waits for a lock that a context below it on the same thread
+//! has: see [`Claims`].
 //!
 //! Everything here runs inside a handler, so it allocates nothing, takes nothing but the lock under torture,
 //! and leaves `errno` as it was.
 #![expect(unsafe_code, reason = "signal handlers are installed and sent through libc")]
-use super::claims::Claimed;
-use super::context::Context;
-use super::delay::busy;
+use super::arena::Context;
+use super::chance::{Rng, busy, one_in, stream};
 use super::lock::{Side, Skills};
-use super::rng::{Chance as _, Rng, stream};
-use super::slot::{Activity, HANDLER_LEVELS, Reach, TASK_LOCKS, handler_lock};
+use super::slot::{Activity, HANDLER_LEVELS, Slot, TASK_LOCKS, TEST_LOCKS, handler_lock};
 use core::ffi::c_int;
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
+use core::panic::AssertUnwindSafe;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 use core::time::Duration;
 use std::io;
+use std::panic::{catch_unwind, resume_unwind};
 
 thread_local! {
-    /// The worker that a handler interrupts. It lives on its thread's stack for as long as that can be
-    /// signalled.
-    // A single word, stored in one instruction, so that a handler sees it either set or not. It has no
-    // destructor and needs no initialisation, which makes it fit to be read in a handler.
+    /// The worker that a handler interrupts, on its thread's stack for as long as that can be signalled.
+    // A handler sees a single word either set or not, and one without destructor and initialisation at all.
     static WORKER: AtomicPtr<Context> = const { AtomicPtr::new(core::ptr::null_mut()) };
 }
 
 /// The two signals: one restarts the system call that it interrupts, one does not.
-pub(super) fn signals() -> [c_int; 2] {
+fn signals() -> [c_int; 2] {
     [libc::SIGRTMIN() + 1, libc::SIGRTMIN() + 2]
 }
 
-/// Installs the handler for both signals.
 pub(super) fn install() -> io::Result<()> {
     for (signal, flags) in signals().into_iter().zip([libc::SA_RESTART, 0]) {
         // SAFETY: all-zero is a valid `sigaction` (no handler, empty mask); the fields that matter are set
@@ -41,8 +38,7 @@ pub(super) fn install() -> io::Result<()> {
         // `SA_NODEFER` lets the signal interrupt its own handler: that is the nesting.
         action.sa_flags = flags | libc::SA_NODEFER;
         // SAFETY: `action` is initialised, the handler has the signature that goes without `SA_SIGINFO` and
-        // only does what a handler may, the old action is not asked for, and no one else in this process uses
-        // the signal.
+        // does what a handler may, the old action is not asked for, and nobody else here uses the signal.
         if unsafe { libc::sigaction(signal, &raw const action, core::ptr::null_mut()) } != 0 {
             return Err(io::Error::last_os_error());
         }
@@ -54,30 +50,23 @@ pub(super) fn install() -> io::Result<()> {
 pub(super) fn reachable(worker: Context, body: impl FnOnce()) {
     WORKER.with(|word| word.store((&raw const worker).cast_mut(), Relaxed));
     compiler_fence(SeqCst);
-    worker.slot.thread.open(rustix::thread::gettid().as_raw_nonzero().get());
-    // Also if `body` panics, as a lock's own assertions may make it.
-    let _farewell = Farewell(&worker.slot.thread);
-    body();
+    worker.slot.thread.set(rustix::thread::gettid().as_raw_nonzero().get());
+    // A lock's own assertions may make it panic.
+    let done = catch_unwind(AssertUnwindSafe(body));
+    // In this order: no new signals, then no worker. A signal that is still on its way finds none and does
+    // nothing.
+    worker.slot.thread.set(0);
+    WORKER.with(|word| word.store(core::ptr::null_mut(), Relaxed));
+    compiler_fence(SeqCst);
+    done.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
-/// Makes its thread unreachable when dropped, before its worker goes.
-struct Farewell<'a>(&'a Reach);
-
-impl Drop for Farewell<'_> {
-    fn drop(&mut self) {
-        // In this order: no new signals, then no worker. A signal that is still on its way finds none and
-        // does nothing.
-        self.0.close();
-        WORKER.with(|word| word.store(core::ptr::null_mut(), Relaxed));
-        compiler_fence(SeqCst);
-    }
-}
-
-/// Sends `signal` to a thread of this process, by its id: see [`Reach::with`].
-pub(super) fn send(tid: i32, signal: c_int) {
+/// Sends one of the signals to the thread in a slot, if there is one.
+pub(super) fn signal(slot: &Slot, rng: &mut Rng) {
+    let signal = signals()[rng.usize(..2)];
     let process = rustix::process::getpid().as_raw_nonzero().get();
     // SAFETY: takes numbers only. An error (the signal queue is full) means one signal less.
-    unsafe { libc::syscall(libc::SYS_tgkill, process, tid, signal) };
+    slot.thread.with(|tid| unsafe { libc::syscall(libc::SYS_tgkill, process, tid, signal) });
 }
 
 extern "C" fn on_signal(_signal: c_int) {
@@ -87,8 +76,7 @@ extern "C" fn on_signal(_signal: c_int) {
     let saved = unsafe { *errno };
     WORKER.with(|word| {
         // SAFETY: the pointer is null or points to the worker's context on this very thread's stack, in a
-        // frame below this handler that is suspended, so it lives until the handler returns. Nobody changes
-        // it.
+        // suspended frame below this handler, so it lives until the handler returns. Nobody changes it.
         if let Some(worker) = unsafe { word.load(Relaxed).as_ref() } {
             interrupt(*worker);
         }
@@ -98,7 +86,7 @@ extern "C" fn on_signal(_signal: c_int) {
 }
 
 fn interrupt(worker: Context) {
-    let (arena, slot) = (worker.arena, worker.slot);
+    let Context { arena, slot, .. } = worker;
     // A handler that interrupts this one before it says what it does is over by then.
     let depth = slot.doing().depth() + 1;
     if depth > HANDLER_LEVELS {
@@ -106,44 +94,10 @@ fn interrupt(worker: Context) {
         return;
     }
     let run = slot.counts.handler_runs.fetch_add(1, Relaxed);
-    let handler = worker.interrupted(depth);
-    let mut rng = stream(arena.orders.seed, handler.id() << 40 | run);
-    strike(handler, depth, &mut rng);
-}
-
-/// What one run of a handler takes.
-struct Acquisition {
-    test_lock: usize,
-    side: Side,
-    /// As a reader that must not wait behind writers.
-    again: bool,
-}
-
-/// What a handler at `depth` takes whose thread claims `claimed`. Under a mutex that is decided by the depth.
-fn choose(skills: Skills, claimed: Claimed, depth: usize, rng: &mut Rng) -> Acquisition {
-    let own = Acquisition { test_lock: handler_lock(depth), side: Side::Writes, again: false };
-    if !skills.shares {
-        return own;
-    }
-    let free = claimed.first_free();
-    let readable_again = || claimed.readable_again().filter(|_| skills.reads_again);
-    let count = readable_again().count();
-    let read = |test_lock, again| Acquisition { test_lock, side: Side::Reads, again };
-    match rng.u8(..4) {
-        0 if skills.handlers_write => own,
-        1 if free < TASK_LOCKS => read(rng.usize(free..TASK_LOCKS), rng.bool()),
-        2 | 3 if count > 0 => {
-            let chosen = readable_again().nth(rng.usize(..count));
-            read(chosen.unwrap_or(own.test_lock), true)
-        }
-        _ => read(own.test_lock, rng.bool()),
-    }
-}
-
-fn strike(context: Context, depth: usize, rng: &mut Rng) {
-    let Context { arena, slot, .. } = context;
+    let context = Context { depth, ..worker };
+    let rng = &mut stream(arena.orders.seed, context.id() << 40 | run);
     let claimed = slot.claims.below(depth);
-    let Acquisition { test_lock, side, again } = choose(arena.skills, claimed, depth, rng);
+    let (test_lock, side) = choose(arena.skills, claimed, depth, rng);
     let place = arena.test_locks[test_lock];
 
     context.does(Activity::Waiting, test_lock);
@@ -154,22 +108,163 @@ fn strike(context: Context, depth: usize, rng: &mut Rng) {
     if context.waits_fifth() {
         slot.counts.handler_fifth.fetch_add(1, Relaxed);
     }
-    context.enter(
-        place,
-        test_lock,
-        side,
-        |lock| {
-            if again { lock.acquire_again() } else { lock.acquire(side) }
-        },
-    );
+    context.enter(place, test_lock, side, |lock| lock.acquire(side));
     if test_lock < claimed.first_free() {
         slot.shared.handler_again.fetch_add(1, Relaxed);
     }
     // Mostly as short as can be; sometimes long enough for the next signal to arrive inside.
-    if rng.one_in(4) {
+    if one_in(rng, 4) {
         busy(Duration::from_micros(rng.u64(1..=50)));
     }
     context.leave(place, test_lock, side);
     compiler_fence(SeqCst);
     context.does(Activity::Vacant, 0);
+}
+
+/// What a handler takes, and on which side, that interrupted `depth` contexts with these claims.
+fn choose(skills: Skills, claimed: Claimed, depth: usize, rng: &mut Rng) -> (usize, Side) {
+    let own = handler_lock(depth);
+    if !skills.shares {
+        return (own, Side::Writes);
+    }
+    let free = claimed.first_free();
+    let readable_again = || claimed.readable_again().filter(|_| skills.reads_again);
+    let count = readable_again().count();
+    let reads = |rng: &mut Rng| if rng.bool() { Side::ReadsAgain } else { Side::Reads };
+    match rng.u8(..4) {
+        0 if skills.handlers_write => (own, Side::Writes),
+        1 if free < TASK_LOCKS => (rng.usize(free..TASK_LOCKS), reads(rng)),
+        2 | 3 if count > 0 => {
+            let chosen = readable_again().nth(rng.usize(..count));
+            (chosen.unwrap_or(own), Side::ReadsAgain)
+        }
+        _ => (own, reads(rng)),
+    }
+}
+
+/// What the contexts stacked on one thread hold and want: the worker, then the handlers by depth. Each writes
+/// its own.
+///
+/// Test locks are taken in ascending order. A handler may take what comes after everything that its thread
+/// holds or wants (under a mutex its depth decides which); or read once more what its thread
+///
+/// - **holds** for reading, which needs no waiting if the lock says so ([`Skills::reads_again`]); or
+/// - is **about to** take or give back for reading, if nothing after it is claimed: it waits for a writer who
+///   is in, and who waits for later test locks only.
+///
+/// Anything else, above all what its thread writes or is about to write, would make a thread wait for itself.
+#[derive(Default)]
+pub(crate) struct Claims([AtomicU32; HANDLER_LEVELS + 1]);
+
+/// The claims of several contexts, in three bytes that have a bit for each test lock.
+#[derive(Clone, Copy)]
+pub(crate) struct Claimed(u32);
+
+const _: () = assert!(TEST_LOCKS <= 8, "a byte has a bit for each test lock");
+
+/// The byte of what is held for reading, and not about to be given back.
+const READS: usize = 0;
+/// The byte of what is about to be taken or given back for reading.
+const CHANGES: usize = 1;
+/// The byte of what is held, wanted or about to be given back in any other way.
+const OTHERS: usize = 2;
+
+impl Claimed {
+    /// The first test lock that comes after everything claimed.
+    pub(crate) fn first_free(self) -> usize {
+        let any = self.0.to_le_bytes().into_iter().fold(0, |any, set| any | set);
+        u8::BITS as usize - any.leading_zeros() as usize
+    }
+
+    /// The test locks that may be read again.
+    pub(crate) fn readable_again(self) -> impl Iterator<Item = usize> {
+        (0..TEST_LOCKS).filter(move |&test_lock| {
+            let has = |set: usize| self.0 >> (8 * set + test_lock) & 1 != 0;
+            let last = test_lock + 1 == self.first_free();
+            !has(OTHERS) && (has(READS) || has(CHANGES) && last)
+        })
+    }
+}
+
+impl Claims {
+    /// The context at `depth` is about to take `test_lock`, to give it back, or to change how it has it.
+    pub(crate) fn about_to(&self, depth: usize, test_lock: usize, side: Side) {
+        self.change(depth, test_lock, Some(if side.reads() { CHANGES } else { OTHERS }));
+    }
+
+    pub(crate) fn holds(&self, depth: usize, test_lock: usize, side: Side) {
+        self.change(depth, test_lock, Some(if side.reads() { READS } else { OTHERS }));
+    }
+
+    pub(crate) fn gone(&self, depth: usize, test_lock: usize) {
+        self.change(depth, test_lock, None);
+    }
+
+    /// What the contexts that a handler at `depth` interrupted claim.
+    pub(crate) fn below(&self, depth: usize) -> Claimed {
+        Claimed(self.0[..depth].iter().fold(0, |sum, claims| sum | claims.load(Relaxed)))
+    }
+
+    fn change(&self, depth: usize, test_lock: usize, now: Option<usize>) {
+        // The compiler is not to move this across the acquisition or release that it is about: our handlers
+        // read it.
+        compiler_fence(SeqCst);
+        let bit = |set: usize| 1_u32 << (8 * set + test_lock);
+        let others = self.0[depth].load(Relaxed) & !(bit(READS) | bit(CHANGES) | bit(OTHERS));
+        self.0[depth].store(others | now.map_or(0, bit), Relaxed);
+        compiler_fence(SeqCst);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn again(claims: &Claims, depth: usize) -> Vec<usize> {
+        claims.below(depth).readable_again().collect()
+    }
+
+    #[test]
+    fn what_is_held_for_reading_may_be_read_again_and_what_is_written_may_not() {
+        let claims = Claims::default();
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (0, vec![]));
+        claims.about_to(0, 0, Side::Reads);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (1, vec![0]), "in the midst of it");
+        claims.holds(0, 0, Side::Reads);
+        claims.about_to(0, 1, Side::Writes);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (2, vec![0]));
+        claims.holds(0, 1, Side::Writes);
+        claims.about_to(0, 2, Side::Reads);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (3, vec![0, 2]));
+        claims.gone(0, 2);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (2, vec![0]));
+    }
+
+    #[test]
+    fn what_is_about_to_go_is_left_alone_while_something_later_is_claimed() {
+        let claims = Claims::default();
+        claims.holds(0, 0, Side::Reads);
+        claims.holds(0, 3, Side::Reads);
+        claims.about_to(0, 0, Side::Reads);
+        assert_eq!(again(&claims, 1), [3], "a writer of 0 may wait for 3");
+    }
+
+    #[test]
+    fn a_handler_counts_all_contexts_below_it_and_not_itself() {
+        let claims = Claims::default();
+        claims.about_to(0, 1, Side::Upgrades);
+        claims.about_to(1, 4, Side::Reads);
+        claims.holds(2, 5, Side::Writes);
+        assert_eq!((claims.below(1).first_free(), again(&claims, 1)), (2, vec![]));
+        assert_eq!((claims.below(2).first_free(), again(&claims, 2)), (5, vec![4]));
+        assert_eq!((claims.below(3).first_free(), again(&claims, 3)), (6, vec![]));
+    }
+
+    #[test]
+    fn a_lock_that_one_context_reads_and_another_wants_to_write_is_left_alone() {
+        let claims = Claims::default();
+        claims.holds(0, 2, Side::Reads);
+        claims.about_to(1, 2, Side::Writes);
+        assert_eq!(again(&claims, 2), [0_usize; 0]);
+    }
 }

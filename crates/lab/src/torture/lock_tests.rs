@@ -3,7 +3,7 @@ use super::*;
 
 #[test]
 fn stanchion_s_locks_describe_their_word() {
-    let lock: stanchion::lock::QSpinLock = Tortured::new(0);
+    let lock = Mutex::<stanchion::lock::QSpinLock>::new(0);
     let free = lock.describe();
     lock.acquire(Side::Writes);
     let held = lock.describe();
@@ -13,7 +13,7 @@ fn stanchion_s_locks_describe_their_word() {
 
 #[test]
 fn a_lock_that_cannot_describe_itself_says_whether_it_is_held() {
-    let lock: parking_lot::RawMutex = Tortured::new(0);
+    let lock = Mutex::<parking_lot::RawMutex>::new(0);
     assert!(lock.describe().starts_with("free"));
     lock.acquire(Side::Writes);
     assert!(lock.describe().starts_with("held"));
@@ -21,7 +21,7 @@ fn a_lock_that_cannot_describe_itself_says_whether_it_is_held() {
 
 #[test]
 fn a_lock_says_who_is_inside() {
-    let lock = UpgradableRw::<stanchion_core::QueuedRwLock<Native>>::new(0);
+    let lock = UpgradableRw::<stanchion::lock::QueuedRwLock>::new(0);
     assert!(lock.describe().contains("(0 readers,0,0)"), "{}", lock.describe());
     lock.acquire(Side::Reads);
     assert!(lock.describe().contains("(1 readers,0,0)"), "{}", lock.describe());
@@ -30,10 +30,10 @@ fn a_lock_says_who_is_inside() {
     lock.acquire(Side::Upgrades);
     assert!(!lock.try_acquire(Side::Writes));
     // SAFETY: it was acquired upgradably.
-    unsafe { lock.upgrade() };
+    unsafe { lock.change(Side::Upgrades) };
     assert!(lock.describe().contains("(0 readers,0,1)"), "{}", lock.describe());
     // SAFETY: the upgrade made us its writer.
-    unsafe { lock.downgrade() };
+    unsafe { lock.change(Side::Writes) };
     assert!(lock.try_acquire(Side::Reads));
 }
 
@@ -44,10 +44,10 @@ fn neighbouring_test_locks_are_of_different_classes() {
 }
 
 #[test]
-#[should_panic(expected = "this lock cannot be upgraded")]
+#[should_panic(expected = "this lock cannot be changed by who has it as Upgrades")]
 fn a_skill_that_a_lock_does_not_have_is_noticed() {
-    let lock: stanchion::lock::QSpinLock = Tortured::new(0);
+    let lock = Mutex::<stanchion::lock::QSpinLock>::new(0);
     lock.acquire(Side::Upgrades);
     // SAFETY: it was just acquired.
-    unsafe { lock.upgrade() };
+    unsafe { lock.change(Side::Upgrades) };
 }

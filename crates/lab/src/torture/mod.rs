@@ -2,44 +2,35 @@
 //!
 //! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]),
-//! moves and pauses them, and watches for stalls ([`watchdog`]). What all of them do around a section is in
-//! [`context`], what is checked inside in [`test_lock`]. [`lock`] says what is asked of a lock, [`registry`]
-//! which are tortured, and [`busted`] has those that are broken on purpose.
+//! moves and pauses them, and watches for stalls ([`watchdog`]). What they share and check is in [`arena`].
+//! [`lock`] says what is asked of a lock, [`registry`] which are tortured, and [`busted`] has those that are
+//! broken on purpose.
 mod arena;
 mod args;
 mod busted;
-mod claims;
-mod context;
-mod delay;
+mod chance;
 mod handler;
 mod lock;
-mod orders;
 mod outcome;
 mod parent;
 mod registry;
-mod report;
-mod rng;
 mod session;
-mod shuffle;
 mod slot;
 mod tally;
-mod test_lock;
 mod tormentor;
 mod watchdog;
 mod worker;
 
-use crate::one_by_one;
+use crate::one_by_one::Report;
 pub(crate) use args::Args;
-use core::convert::identity;
+use args::{Extras, Orders};
 use lab_kit::interrupt;
-use lab_kit::output::{REFUSED, create_json, say};
+use lab_kit::output::{REFUSED, say};
 use lab_kit::progress::Progress;
-use orders::Orders;
 use outcome::Outcome;
-use registry::{Detector, Origin};
+use registry::Origin;
 use std::process::ExitCode;
 
-/// Runs the command.
 pub(crate) fn run(args: &Args) -> ExitCode {
     let done = match &args.child {
         Some(orders) => be_child(orders),
@@ -68,33 +59,28 @@ fn list() -> ExitCode {
     say!("locks:");
     for row in registry::rows() {
         let detector = match row.origin {
-            Origin::Busted(Detector::Torture) => " [torture must catch it]",
-            Origin::Busted(Detector::LongTorture) => {
-                " [torture must catch it in ten seconds, --without nice]"
-            }
-            Origin::Busted(Detector::ThreadSanitizer) => " [a ThreadSanitizer build must catch it]",
-            Origin::Stanchion | Origin::Reference => "",
+            Origin::Busted(detector) => format!(" [{detector}]"),
+            Origin::Stanchion | Origin::Reference => String::new(),
         };
         say!("  {:22} {}{detector}", row.name, row.about);
     }
-    say!("  {:22} all of Stanchion's own", registry::FAMILY);
-    say!("  {:22} all of those whose readers share", registry::RW);
-    say!("  {:22} all that are broken on purpose", registry::BUSTED);
-    say!("extras, all on unless left out with --without: {}", orders::Extras::NAMES.join(", "));
+    for (group, about) in registry::GROUPS {
+        say!("  {group:22} {about}");
+    }
+    say!("extras, all on unless left out with --without: {}", Extras::NAMES.join(", "));
     ExitCode::SUCCESS
 }
 
 /// Tortures a lock; again, with other seeds and for longer, if it survives and there are tries left. What
 /// needs threads that run at the same moment may take its time on a machine that is busy.
-fn until_caught(mut orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome) -> Outcome {
-    let mut outcome = run(orders.clone());
+fn until_caught(orders: Orders, tries: u32, run: impl Fn(Orders) -> Outcome) -> Outcome {
+    let mut outcome = run(orders);
     for _ in 1..tries {
-        if outcome.failed() || interrupt::requested() {
+        if !outcome.passed() || interrupt::requested() {
             break;
         }
-        orders.seed = orders.seed.wrapping_add(1);
-        orders.seconds *= 2.0;
-        outcome = run(orders.clone());
+        let Orders { seed, seconds, .. } = outcome.orders;
+        outcome = run(Orders { seed: seed.wrapping_add(1), seconds: 2.0 * seconds, ..outcome.orders });
     }
     outcome
 }
@@ -103,7 +89,7 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
     let rows = args.rows()?;
     let mut all = args.orders(&rows)?;
     // Last, because from here on there is a file.
-    let json = args.json.clone().map(|path| create_json(path, args.force)).transpose()?;
+    let (report, file) = Report::open("torture", all.seed, None, &args.file)?;
     interrupt::install();
     args::ask_permission(&mut all.extras);
     // What is going to happen, seed first, before anything does.
@@ -116,23 +102,18 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
     say!(
         "torture: seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
     );
-
-    let progress = Progress::new(1, false);
-    let outcomes = one_by_one::run("torture", seed, None, &rows, json, |number, row| {
+    let run = |number: usize, row: &&registry::Row| {
+        let progress = Progress::new(1, false);
         progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
-        let mut outcome = until_caught(args.orders_for(&all, row), args.tries, |orders| {
-            parent::run_child(row, orders, &progress)
-        });
+        let run = |orders| parent::run_child(row, orders, &progress);
+        let mut outcome = until_caught(args.orders_for(&all, row), args.tries, run);
+        progress.finish();
         if extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }
         outcome
-    });
-    progress.finish();
-    Ok(outcomes.map_or_else(identity, |outcomes| {
-        say!("\n{}", report::summary(&outcomes, args.expect_failure));
-        one_by_one::end(&outcomes, rows.len(), |outcome| outcome.good(args.expect_failure))
-    }))
+    };
+    Ok(report.run(&rows, file, run, |all| outcome::summary(all, args.expect_failure)))
 }
 
 #[cfg(test)]
@@ -145,27 +126,16 @@ mod tests {
     fn a_survivor_is_tortured_again_for_longer_until_it_fails() {
         let run = |tries: u32, fails_at: u64| {
             let seen = RefCell::new(Vec::new());
-            let orders = Orders {
-                lock: "byte".to_owned(),
-                seconds: 1.0,
-                writers: 1,
-                readers: 0,
-                seed: 7,
-                stat_interval: 1.0,
-                stall_seconds: 1.0,
-                long_hold_ms: 1,
-                stutter: 1.0,
-                extras: orders::Extras::all(false),
-            };
+            let orders = Orders { seconds: 1.0, seed: 7, ..Orders::default() };
             let outcome = until_caught(orders, tries, |orders| {
                 seen.borrow_mut().push((orders.seed, orders.seconds.round() as u64));
-                let mut outcome = Outcome::new(orders);
+                let mut outcome = Outcome { orders, ..Outcome::default() };
                 if outcome.orders.seed == fails_at {
                     outcome.failures.push(Failure::NotStarted);
                 }
                 outcome
             });
-            (outcome.failed(), seen.into_inner())
+            (!outcome.passed(), seen.into_inner())
         };
         assert_eq!(run(5, 9), (true, vec![(7, 1), (8, 2), (9, 4)]));
         assert_eq!(run(2, 9), (false, vec![(7, 1), (8, 2)]));

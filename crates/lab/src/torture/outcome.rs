@@ -1,11 +1,27 @@
 //! What became of one lock, and what a child process tells its parent of it: one JSON object per line on
 //! standard output.
-use super::orders::Orders;
+use super::args::Orders;
 use super::tally::{Counts, Shared, Tally};
+use crate::one_by_one::{Column, table};
 use serde::{Deserialize, Serialize};
+use std::io::Write as _;
 
-/// One way to fail; see below for what each says. A lock may collect several. `NotStarted` says nothing about
-/// the lock: there were no threads or no process to be had.
+/// Who died has not told everything.
+const COLUMNS: [Column<Outcome>; 11] = [
+    ("lock", |seen| seen.orders.lock.clone()),
+    ("verdict", |seen| seen.verdict().to_owned()),
+    ("acquired", |seen| seen.counted(|writes, reads| writes.total + reads.total)),
+    ("max/min", |seen| seen.counted(|writes, _| format!("{}/{}", writes.max, writes.min))),
+    ("fail", |seen| seen.counted(|writes, reads| writes.fail + reads.fail)),
+    ("Jain", |seen| seen.summed(|sums| format!("{:.2}", sums.jain))),
+    ("nested", |seen| seen.summed(|sums| sums.counts.nested)),
+    ("handlers", |seen| seen.summed(|sums| sums.counts.handler_runs)),
+    ("deepest", |seen| seen.summed(|sums| sums.handler_deepest)),
+    ("fifths", |seen| seen.summed(|sums| sums.counts.handler_fifth)),
+    ("threads", |seen| seen.summed(|sums| sums.threads)),
+];
+
+/// One way to fail. `NotStarted` says nothing about the lock: no threads or no process were to be had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Failure {
@@ -57,31 +73,28 @@ impl core::fmt::Display for Failure {
     }
 }
 
-/// One line of a child.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Event {
-    /// The counts so far.
-    Stats { writes: Tally, reads: Tally },
+    Stats {
+        writes: Tally,
+        reads: Tally,
+    },
     /// A stall: the last event but for `Finished`. Or a waiter that starved: the run goes on.
     Failed(Failure),
-    /// The run is over, whatever became of it.
     Finished(Box<Finished>),
 }
 
-/// A stall as it was found.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Stall {
     pub(crate) seconds: f64,
     /// Whether the workers had already been asked to end.
     pub(crate) at_end: bool,
-    /// Every lock that somebody holds or wants: its name and what it says of itself.
+    /// Those that somebody holds or wants, and what they say of themselves.
     pub(crate) locks: Vec<(String, String)>,
-    /// What each worker was doing, for how long, and how far it had come.
     pub(crate) workers: Vec<StalledWorker>,
 }
 
-/// One worker in a stall.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct StalledWorker {
     pub(crate) name: String,
@@ -90,29 +103,24 @@ pub(crate) struct StalledWorker {
     pub(crate) acquired: u64,
 }
 
-/// The sums of one finished run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Finished {
     pub(crate) elapsed: f64,
-    /// Whether the parent asked for an early end.
     pub(crate) cut_short: bool,
     pub(crate) writes: Tally,
     pub(crate) reads: Tally,
-    /// Jain's index over the writers.
     pub(crate) jain: f64,
     /// Over workers, handlers and the tormentor.
     #[serde(flatten)]
     pub(crate) counts: Counts<u64>,
     /// Locks whose protected counter differs from the acquisitions: name, counter, acquisitions.
     pub(crate) miscounted: Vec<(String, u64, u64)>,
-    /// Workers that panicked.
     pub(crate) panicked: u64,
     pub(crate) handler_acquired: u64,
     pub(crate) handler_deepest: u64,
     pub(crate) threads: u64,
     pub(crate) moves: u64,
     pub(crate) pauses: u64,
-    /// What readers did, if it is a lock that they share.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) shared: Option<Shared<u64>>,
     /// A test lock at which a reader kept another one out, with no writer there.
@@ -122,18 +130,14 @@ pub(crate) struct Finished {
 impl Event {
     /// Writes the event out. A parent that is gone cannot be told anything: the child ends.
     pub(crate) fn send(&self) {
-        use std::io::Write;
-        let mut line = serde_json::to_string(self).expect("events have string keys only");
-        line.push('\n');
-        let mut out = std::io::stdout().lock();
-        if out.write_all(line.as_bytes()).and_then(|()| out.flush()).is_err() {
+        let line = serde_json::to_string(self).expect("events have string keys only");
+        if writeln!(std::io::stdout(), "{line}").is_err() {
             std::process::exit(1);
         }
     }
 }
 
-/// Everything known about one lock's run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Outcome {
     pub(crate) orders: Orders,
     pub(crate) failures: Vec<Failure>,
@@ -141,104 +145,96 @@ pub(crate) struct Outcome {
     pub(crate) notes: Vec<String>,
     /// The latest counts of the writers and of the readers: all there is if the process died.
     pub(crate) counts: Option<(Tally, Tally)>,
-    /// The sums, where the process lived to tell them.
     pub(crate) finished: Option<Finished>,
-    /// Whether the user ended it early.
     pub(crate) interrupted: bool,
 }
 
 impl Outcome {
-    pub(crate) fn new(orders: Orders) -> Self {
-        Self {
-            orders,
-            failures: Vec::new(),
-            notes: Vec::new(),
-            counts: None,
-            finished: None,
-            interrupted: false,
-        }
-    }
-
     /// Adds the sums, and the failures that follow from them.
     pub(crate) fn finish(&mut self, finished: Finished) {
         let (Counts { exclusion, torn, .. }, panicked) = (finished.counts, finished.panicked);
-        let mut fail = |failure, count| {
-            if count > 0 {
-                self.failures.push(failure);
-            }
-        };
-        fail(Failure::Exclusion { count: exclusion }, exclusion);
-        fail(Failure::Torn { count: torn }, torn);
-        fail(Failure::Panicked { count: panicked }, panicked);
-        for (lock, counted, acquired) in &finished.miscounted {
-            let (lock, counted, acquired) = (lock.clone(), *counted, *acquired);
+        let counted = [
+            (exclusion, Failure::Exclusion { count: exclusion }),
+            (torn, Failure::Torn { count: torn }),
+            (panicked, Failure::Panicked { count: panicked }),
+        ];
+        self.failures.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, failure)| failure));
+        for (lock, counted, acquired) in finished.miscounted.clone() {
             self.failures.push(Failure::Miscount { lock, counted, acquired });
         }
-        let serial = finished.serial.clone();
-        self.failures.extend(serial.map(|lock| Failure::Serial { lock }));
+        self.failures.extend(finished.serial.clone().map(|lock| Failure::Serial { lock }));
         self.counts = Some((finished.writes, finished.reads));
         self.finished = Some(finished);
     }
 
-    pub(crate) fn failed(&self) -> bool {
-        !self.failures.is_empty()
-    }
-
-    /// Whether the lock itself was seen to fail.
-    pub(crate) fn caught(&self) -> bool {
-        self.failures.iter().any(|failure| *failure != Failure::NotStarted)
-    }
-
-    /// Whether it is as is to be expected.
-    pub(crate) fn good(&self, expect_failure: bool) -> bool {
-        if expect_failure { self.caught() } else { !self.failed() }
-    }
-
-    /// One word.
-    pub(crate) fn verdict(&self) -> &'static str {
-        match (self.failed(), self.interrupted) {
-            (true, _) => "FAILED",
-            (false, true) => "interrupted",
-            (false, false) => "passed",
+    fn verdict(&self) -> &'static str {
+        match (self.passed(), self.interrupted) {
+            (false, _) => "FAILED",
+            (true, true) => "interrupted",
+            (true, false) => "passed",
         }
     }
+
+    fn counted<T: ToString>(&self, told: fn(Tally, Tally) -> T) -> String {
+        self.counts.map_or_else(|| "-".to_owned(), |(writes, reads)| told(writes, reads).to_string())
+    }
+
+    fn summed<T: ToString>(&self, told: fn(&Finished) -> T) -> String {
+        self.finished.as_ref().map_or_else(|| "-".to_owned(), |sums| told(sums).to_string())
+    }
+
+    fn lines(&self) -> impl Iterator<Item = String> {
+        let shared = self.finished.as_ref().and_then(|sums| sums.shared);
+        let shared = shared.into_iter().map(|shared| shared.line());
+        let failures = self.failures.iter().map(|failure| format!("FAILED: {failure}"));
+        let notes = self.notes.iter().map(|note| format!("note: {note}"));
+        shared.chain(failures).chain(notes).map(|line| format!("{}: {line}", self.orders.lock))
+    }
+
+    pub(crate) fn passed(&self) -> bool {
+        self.failures.is_empty()
+    }
+
+    /// A run that could not begin has caught nothing.
+    fn caught(&self) -> bool {
+        self.failures.iter().any(|failure| *failure != Failure::NotStarted)
+    }
+}
+
+/// What is printed in the end, and whether all is as expected: the table, then what went wrong.
+pub(crate) fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
+    let mut lines = vec![format!("\n{}", table(&COLUMNS, all))];
+    lines.extend(all.iter().flat_map(Outcome::lines));
+    let survivors = all.iter().filter(|outcome| expect_failure && !outcome.caught());
+    let survivors: Vec<&str> = survivors.map(|outcome| outcome.orders.lock.as_str()).collect();
+    if !survivors.is_empty() {
+        lines.push(format!("expected to fail, but survived: {}", survivors.join(", ")));
+    }
+    let good = all.iter().all(if expect_failure { Outcome::caught } else { Outcome::passed });
+    (lines.join("\n"), good)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torture::orders::Extras;
 
     fn outcome(failures: &[Failure]) -> Outcome {
-        let orders = Orders {
-            lock: "x".to_owned(),
-            seconds: 1.0,
-            writers: 2,
-            readers: 0,
-            seed: 1,
-            stat_interval: 1.0,
-            stall_seconds: 1.0,
-            long_hold_ms: 1,
-            stutter: 1.0,
-            extras: Extras::all(true),
-        };
-        Outcome { failures: failures.to_vec(), ..Outcome::new(orders) }
+        Outcome { failures: failures.to_vec(), ..Outcome::default() }
     }
 
     #[test]
     fn what_is_good_depends_on_what_is_expected() {
-        let good = |outcome: &Outcome| [outcome.good(false), outcome.good(true)];
-        assert_eq!(good(&outcome(&[])), [true, false]);
-        assert_eq!(good(&outcome(&[Failure::Torn { count: 1 }])), [false, true]);
-        let never = outcome(&[Failure::NotStarted]);
-        assert_eq!(good(&never), [false, false], "a run that never began has caught nothing");
+        let good = |seen: &[Failure]| [false, true].map(|expect| summary(&[outcome(seen)], expect).1);
+        assert_eq!(good(&[]), [true, false]);
+        assert_eq!(good(&[Failure::Torn { count: 1 }]), [false, true]);
+        assert_eq!(good(&[Failure::NotStarted]), [false, false], "a run that never began has caught nothing");
     }
 
     #[test]
     fn sums_turn_into_failures() {
         let mut seen = outcome(&[]);
         seen.finish(Finished::default());
-        assert!(!seen.failed());
+        assert!(seen.passed());
         assert_eq!(seen.verdict(), "passed");
         seen.finish(Finished {
             counts: Counts { exclusion: 2, torn: 1, ..Counts::default() },
@@ -273,5 +269,43 @@ mod tests {
         };
         assert_eq!(back.miscounted, [("the lock".to_owned(), 3, 4)]);
         assert!((back.jain - 0.5).abs() < f64::EPSILON);
+    }
+
+    fn outcomes() -> Vec<Outcome> {
+        let [mut good, mut bad] = ["good", "bad"].map(|lock| Outcome {
+            orders: Orders { lock: lock.to_owned(), ..Orders::default() },
+            ..Outcome::default()
+        });
+        good.finish(Finished {
+            writes: Tally { total: 30, max: 20, min: 10, fail: 0 },
+            jain: 0.9,
+            ..Finished::default()
+        });
+        bad.failures.push(Failure::Crashed { signal: libc::SIGSEGV });
+        bad.notes.push("something else".to_owned());
+        vec![good, bad]
+    }
+
+    #[test]
+    fn the_summary_has_a_row_per_lock_and_a_line_per_failure() {
+        let (text, _) = summary(&outcomes(), true);
+        let lines: Vec<&str> = text.lines().collect();
+        assert!(
+            lines
+                .iter()
+                .any(|line| line.contains("good") && line.contains("passed") && line.contains("20/10"))
+        );
+        assert!(lines.iter().any(|line| line.contains("bad") && line.contains("FAILED")));
+        assert!(lines.contains(&"bad: FAILED: crashed with signal 11 (SIGSEGV)"), "{text}");
+        assert!(lines.contains(&"bad: note: something else"));
+        assert_eq!(lines.last(), Some(&"expected to fail, but survived: good"));
+    }
+
+    #[test]
+    fn programs_read_what_failed_and_what_was_counted() {
+        let told = serde_json::to_value(outcomes()).unwrap();
+        assert_eq!(told[1]["failures"][0]["kind"], "crashed");
+        assert_eq!(told[0]["finished"]["writes"]["total"], 30);
+        assert_eq!(told[0]["finished"]["handler_runs"], 0);
     }
 }

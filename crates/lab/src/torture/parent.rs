@@ -1,14 +1,14 @@
 //! The parent's side of one lock: starts the child, listens to it, and is the one that never hangs.
-use super::orders::Orders;
-use super::outcome::{Event, Failure, Outcome, Stall};
+use super::args::Orders;
+use super::outcome::{Event, Failure, Outcome, Stall, StalledWorker};
 use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;
-use super::tally::{READS, Tally, WRITES};
+use super::tally::Tally;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use lab_kit::progress::Progress;
-use std::io::{BufRead as _, BufReader, ErrorKind};
+use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
@@ -16,7 +16,7 @@ use std::time::Instant;
 /// How often the parent looks up while the child is silent.
 const TICK: Duration = Duration::from_millis(20);
 
-/// How many workers a stall report shows on the terminal.
+/// So many a stall report shows on the terminal.
 const WORKERS_SHOWN: usize = 40;
 
 /// How long a child may take in all: its run, its own stall detection at the end, time to start on a machine
@@ -31,11 +31,11 @@ fn limit(orders: &Orders) -> Duration {
     Duration::from_secs_f64(orders.seconds + 4.0 * (orders.stall_seconds + long_hold) + 20.0 + leaving)
 }
 
-/// Tortures one lock in a child process and says what became of it.
 pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outcome {
-    let limit = limit(&orders);
-    let mut outcome = Outcome::new(orders);
-    let (mut child, leash, mut lines) = match start(&outcome.orders) {
+    let (start, limit) = (Instant::now(), limit(&orders));
+    progress.restart((orders.seconds * 1000.0) as u64);
+    let mut outcome = Outcome { orders, ..Outcome::default() };
+    let (mut child, leash, mut pipe) = match start_child(&outcome.orders) {
         Ok(started) => started,
         Err(error) => {
             outcome.notes.push(format!("could not start: {error}"));
@@ -43,26 +43,34 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
             return outcome;
         }
     };
-    let (start, mut leash) = (Instant::now(), Some(leash));
-    progress.restart((outcome.orders.seconds * 1000.0) as u64);
+    let (mut leash, mut said) = (Some(leash), Vec::new());
     loop {
         progress.set(start.elapsed().as_millis() as u64);
         if interrupt::requested() && leash.take().is_some() {
             outcome.interrupted = true;
         }
-        match lines.next() {
-            _ if start.elapsed() >= limit => {
-                outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
-                // It may be gone already, and a kill that fails leaves nothing to be done.
-                let _ = child.kill();
-                let _ = child.wait();
-                return outcome;
-            }
-            Ok(Some(event)) => handle(row, &mut outcome, event, progress),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => std::thread::sleep(TICK),
-            // A pipe that cannot be read is as good as closed: the exit status says the rest.
-            Ok(None) | Err(_) => break,
+        if start.elapsed() >= limit {
+            outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
+            // It may be gone already, and a kill that fails leaves nothing to be done.
+            let _ = child.kill();
+            let _ = child.wait();
+            return outcome;
         }
+        // Looked at now and then, without a reader thread and a channel: a ThreadSanitizer build would report
+        // races inside the standard library's channel, which is not instrumented.
+        let read = pipe.read_to_end(&mut said);
+        while let Some(end) = said.iter().position(|&byte| byte == b'\n') {
+            let line: Vec<u8> = said.drain(..=end).collect();
+            // Whatever else a broken lock made the child print is not for us.
+            if let Ok(event) = serde_json::from_slice(&line) {
+                handle(row, &mut outcome, event, progress);
+            }
+        }
+        // A pipe that cannot be read is as good as closed: the exit status says the rest.
+        if read.map_err(|error| error.kind()) != Err(ErrorKind::WouldBlock) {
+            break;
+        }
+        std::thread::sleep(TICK);
     }
     match child.wait() {
         Ok(status) => ended(&mut outcome, status),
@@ -71,7 +79,8 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
     outcome
 }
 
-fn start(orders: &Orders) -> std::io::Result<(Child, ChildStdin, Lines)> {
+/// The child; its standard input, which it ends with; and what it says, as far as it has arrived.
+fn start_child(orders: &Orders) -> io::Result<(Child, ChildStdin, ChildStdout)> {
     let orders = serde_json::to_string(orders).expect("orders have string keys only");
     // By this name even if the file was replaced while we run (somebody is building).
     let mut child = Command::new("/proc/self/exe")
@@ -82,48 +91,17 @@ fn start(orders: &Orders) -> std::io::Result<(Child, ChildStdin, Lines)> {
         .process_group(0)
         .spawn()?;
     let leash = child.stdin.take().expect("standard input was asked to be a pipe");
-    let lines = Lines::of(&mut child)?;
-    Ok((child, leash, lines))
-}
-
-/// The child's lines, as far as they have arrived.
-///
-/// One thread that looks now and then, rather than a reader thread and a channel: the parent has nothing
-/// better to do, and a ThreadSanitizer build would report races inside the standard library's channel, which
-/// is not instrumented.
-struct Lines {
-    pipe: BufReader<ChildStdout>,
-    pending: Vec<u8>,
-}
-
-impl Lines {
-    fn of(child: &mut Child) -> std::io::Result<Self> {
-        let pipe = child.stdout.take().expect("standard output was asked to be a pipe");
-        rustix::io::ioctl_fionbio(&pipe, true)?;
-        Ok(Self { pipe: BufReader::new(pipe), pending: Vec::new() })
-    }
-
-    /// The next event, or `None` at the end of all. It is an error of the kind `WouldBlock` that there is
-    /// nothing to read at the moment.
-    fn next(&mut self) -> std::io::Result<Option<Event>> {
-        // What there is of a line when the pipe runs dry stays in `pending`.
-        while self.pipe.read_until(b'\n', &mut self.pending)? > 0 {
-            let line = core::mem::take(&mut self.pending);
-            // Whatever else a broken lock made the child print is not for us.
-            if let Ok(event) = serde_json::from_slice(&line) {
-                return Ok(Some(event));
-            }
-        }
-        Ok(None)
-    }
+    let pipe = child.stdout.take().expect("standard output was asked to be a pipe");
+    rustix::io::ioctl_fionbio(&pipe, true)?;
+    Ok((child, leash, pipe))
 }
 
 fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
     let say = |line: &str| progress.aside(|| say!("{}-torture: {line}", row.name));
     let say_counts = |when: &str, writes: Tally, reads: Tally| {
-        say(&format!("{when}{}", writes.line(WRITES)));
+        say(&format!("{when}{}", writes.line("Writes")));
         if outcome.orders.readers > 0 {
-            say(&format!("{when}{}", reads.line(READS)));
+            say(&format!("{when}{}", reads.line("Reads ")));
         }
     };
     match event {
@@ -149,7 +127,6 @@ fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
     }
 }
 
-/// A stall, in lines.
 fn describe(stall: &Stall) -> Vec<String> {
     let when = if stall.at_end { " at the end of the run" } else { "" };
     let mut lines = vec![format!("STALL{when}: nobody has made progress for {:.1} s", stall.seconds)];
@@ -160,12 +137,8 @@ fn describe(stall: &Stall) -> Vec<String> {
             lines.push(format!("  {label:16} {line}"));
         }
     }
-    for worker in stall.workers.iter().take(WORKERS_SHOWN) {
-        let (seconds, acquired) = (worker.seconds, worker.acquired);
-        lines.push(format!(
-            "  {:16} {} (for {seconds:.1} s, after {acquired} acquisitions)",
-            worker.name, worker.doing
-        ));
+    for StalledWorker { name, doing, seconds, acquired } in stall.workers.iter().take(WORKERS_SHOWN) {
+        lines.push(format!("  {name:16} {doing} (for {seconds:.1} s, after {acquired} acquisitions)"));
     }
     if let Some(more) = stall.workers.len().checked_sub(WORKERS_SHOWN + 1) {
         lines.push(format!("  and {} more (see --json)", more + 1));
@@ -175,35 +148,23 @@ fn describe(stall: &Stall) -> Vec<String> {
 
 /// What an exit status adds to what the child said itself.
 fn ended(outcome: &mut Outcome, status: ExitStatus) {
-    if let Some(signal) = status.signal() {
-        outcome.failures.push(Failure::Crashed { signal });
-    } else if let Some(code) = status.code()
-        && (code != 0 || outcome.finished.is_none())
-    {
-        let not_started = code == EXIT_NOT_STARTED && outcome.finished.is_none();
-        outcome.failures.push(if not_started { Failure::NotStarted } else { Failure::Exited { code } });
-    }
+    outcome.failures.extend(match (status.signal(), status.code(), &outcome.finished) {
+        (Some(signal), ..) => Some(Failure::Crashed { signal }),
+        (None, Some(EXIT_NOT_STARTED), None) => Some(Failure::NotStarted),
+        (None, Some(0), Some(_)) | (None, None, _) => None,
+        (None, Some(code), _) => Some(Failure::Exited { code }),
+    });
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torture::orders::Extras;
-    use crate::torture::outcome::{Finished, StalledWorker};
+    use crate::torture::outcome::Finished;
 
     fn outcome() -> Outcome {
-        Outcome::new(Orders {
-            lock: "x".to_owned(),
-            seconds: 10.0,
-            writers: 2,
-            readers: 0,
-            seed: 1,
-            stat_interval: 1.0,
-            stall_seconds: 3.0,
-            long_hold_ms: 500,
-            stutter: 1.0,
-            extras: Extras::all(true),
-        })
+        let orders =
+            Orders { seconds: 10.0, writers: 2, stall_seconds: 3.0, long_hold_ms: 500, ..Orders::default() };
+        Outcome { orders, ..Outcome::default() }
     }
 
     #[test]
@@ -235,7 +196,7 @@ mod tests {
         let mut good = outcome();
         good.finish(Finished::default());
         ended(&mut good, ExitStatus::from_raw(0));
-        assert!(!good.failed());
+        assert!(good.passed());
     }
 
     #[test]

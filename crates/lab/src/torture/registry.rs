@@ -1,25 +1,18 @@
 //! Every lock that can be tortured: the catalogue's, others, and those that are broken on purpose.
-use super::busted::flag::{CHECK_THEN_SET, Flag, OPEN, RELAXED, SOUND, TRY_LIES};
-use super::busted::rw_count::{self, CHECK_THEN_ACT, LOST_WAKEUP, NO_WAIT, RwCount, SERIAL, WRONG_COUNT};
-use super::busted::rw_percpu::PerCpuCells;
-use super::busted::ticket::{DOUBLE_GRANT, MISSED, Ticket};
-use super::lock::{Classed, Rw, Skills, Tortured, UpgradableRw};
-use super::orders::Orders;
+use super::args::Orders;
+use super::busted::{CHECK_THEN_ACT, CHECK_THEN_SET, Flag, LOST_WAKEUP, NO_WAIT, OPEN, RELAXED, RW_SOUND};
+use super::busted::{DOUBLE_GRANT, MISSED, PerCpuCells, SOUND, TRY_ENTERS, TRY_LIES, Ticket, WRONG_COUNT};
+use super::lock::{Classed, Mutex, Rw, Skills, Tortured, UpgradableRw};
 use super::session;
-use stanchion::native::{Native, force_fenced_release};
-use stanchion_core::PerCpuRwLock;
+use stanchion::lock::PerCpuRwLock;
+use stanchion::native::force_fenced_release;
 use stanchion_family::catalogue::{self, Facts};
 
-/// What is expected to notice that a broken lock is broken.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Detector {
-    /// This command, natively.
-    Torture,
-    /// The same, with time and CPUs enough: not in a short run on a busy machine.
-    LongTorture,
-    /// This command, built with ThreadSanitizer.
-    ThreadSanitizer,
-}
+/// What must notice that a lock is broken.
+const TORTURE: &str = "torture must catch it";
+/// With time and CPUs enough: not in a short run on a busy machine.
+const LONG_TORTURE: &str = "torture must catch it in ten seconds, --without nice";
+const THREAD_SANITIZER: &str = "a ThreadSanitizer build must catch it";
 
 /// Where a lock comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,15 +21,14 @@ pub(super) enum Origin {
     Stanchion,
     /// Somebody else's, to show that torture passes a sound lock.
     Reference,
-    /// Broken on purpose: the detector must notice.
-    Busted(Detector),
+    /// Broken on purpose, and what must notice it.
+    Busted(&'static str),
 }
 
-/// One lock.
 pub(super) struct Row {
     pub(super) name: &'static str,
     pub(super) origin: Origin,
-    /// Whether a starved waiter is a failure or only worth a note.
+    /// Whether a starved waiter is a failure, and not only worth a note.
     pub(super) fair: bool,
     /// Whether signal handlers may use it while they interrupt its own slow path.
     pub(super) signal_safe: bool,
@@ -46,30 +38,10 @@ pub(super) struct Row {
     pub(super) run: fn(Orders, Skills),
 }
 
-/// One of Stanchion's.
-const fn ours<L: Tortured>(facts: &Facts) -> Row {
-    Row {
-        name: facts.name,
-        origin: Origin::Stanchion,
-        fair: !facts.starves,
-        signal_safe: true,
-        skills: Skills::of(facts),
-        about: facts.about,
-        run: session::run::<L>,
-    }
-}
-
-/// A mutex that is broken on purpose, for torture to notice.
+/// A mutex that is broken on purpose, for torture to notice, unless something else is said of it.
 const fn mutex<L: Tortured>(name: &'static str, about: &'static str) -> Row {
-    Row {
-        name,
-        origin: Origin::Busted(Detector::Torture),
-        fair: false,
-        signal_safe: true,
-        skills: Skills::MUTEX,
-        about,
-        run: session::run::<L>,
-    }
+    let (origin, skills, run) = (Origin::Busted(TORTURE), Skills::MUTEX, session::run::<L>);
+    Row { name, origin, fair: false, signal_safe: true, skills, about, run }
 }
 
 /// A reader-writer lock that is.
@@ -77,47 +49,53 @@ const fn readers<L: Tortured>(name: &'static str, about: &'static str) -> Row {
     Row { skills: Skills::READERS, ..mutex::<L>(name, about) }
 }
 
+const fn ours<L: Tortured>(facts: &Facts) -> Row {
+    let (fair, skills) = (!facts.starves, Skills::of(facts));
+    Row { origin: Origin::Stanchion, fair, skills, ..mutex::<L>(facts.name, facts.about) }
+}
+
+impl Row {
+    const fn from(self, origin: Origin) -> Self {
+        Self { origin, ..self }
+    }
+
+    const fn without_signals(self) -> Self {
+        Self { signal_safe: false, ..self }
+    }
+}
+
 macro_rules! mutexes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
-        /// The catalogue's mutexes.
-        static MUTEXES: &[Row] = &[$(ours::<stanchion::lock::$alias>(catalogue::mutex($name))),*];
+        static MUTEXES: &[Row] = &[$(ours::<Mutex<stanchion::lock::$alias>>(catalogue::mutex($name))),*];
     };
 }
 
 stanchion_family::for_each_mutex! { (); mutexes; }
 
-/// By the word of the catalogue.
 macro_rules! held {
-    (upgrades $lock:ty) => { UpgradableRw<$lock> };
-    (downgrades $lock:ty) => { Rw<$lock> };
+    (upgrades $alias:ident) => { UpgradableRw<stanchion::lock::$alias> };
+    (downgrades $alias:ident) => { Rw<stanchion::lock::$alias> };
 }
 
 macro_rules! rwlocks {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
-        /// The catalogue's reader-writer locks.
-        static RWLOCKS: &[Row] = &[$(ours::<held!($ways $lock)>(catalogue::rwlock($name))),*];
+        static RWLOCKS: &[Row] = &[$(ours::<held!($ways $alias)>(catalogue::rwlock($name))),*];
     };
 }
 
-stanchion_family::for_each_rwlock! { Native; rwlocks; }
+stanchion_family::for_each_rwlock! { (); rwlocks; }
 
-/// Other mutexes.
 static OTHER_MUTEXES: &[Row] = &[
+    mutex::<Flag<SOUND>>("reference-tas", "a plain test-and-set lock, sound; the twin of busted-relaxed")
+        .from(Origin::Reference),
     Row {
-        origin: Origin::Reference,
-        ..mutex::<Flag<SOUND>>(
-            "reference-tas",
-            "a plain test-and-set lock, sound; the twin of busted-relaxed",
-        )
-    },
-    Row {
-        origin: Origin::Reference,
         fair: true,
-        signal_safe: false,
-        ..mutex::<parking_lot::RawMutex>(
+        ..mutex::<Mutex<parking_lot::RawMutex>>(
             "parking-lot",
             "parking_lot's mutex, without signals: its parking table is not made for handlers",
         )
+        .from(Origin::Reference)
+        .without_signals()
     },
     mutex::<Flag<OPEN>>("busted-none", "excludes nobody"),
     mutex::<Flag<CHECK_THEN_SET>>("busted-check-then-set", "looks and then takes, in two steps"),
@@ -127,13 +105,8 @@ static OTHER_MUTEXES: &[Row] = &[
         "a ticket lock that now and then serves two at once",
     ),
     mutex::<Flag<TRY_LIES>>("busted-try", "try_lock sometimes takes what somebody else holds"),
-    Row {
-        origin: Origin::Busted(Detector::ThreadSanitizer),
-        ..mutex::<Flag<RELAXED>>(
-            "busted-relaxed",
-            "excludes, but orders nothing; invisible to torture on x86",
-        )
-    },
+    mutex::<Flag<RELAXED>>("busted-relaxed", "excludes, but orders nothing; invisible to torture on x86")
+        .from(Origin::Busted(THREAD_SANITIZER)),
 ];
 
 /// Forms of `percpu-rw`, and other reader-writer locks.
@@ -143,89 +116,77 @@ static OTHER_RWLOCKS: &[Row] = &[
         about: "As percpu-rw without membarrier: each read pays for a full fence.",
         run: |orders, skills| {
             force_fenced_release();
-            session::run::<Rw<PerCpuRwLock<Native>>>(orders, skills);
+            session::run::<Rw<PerCpuRwLock>>(orders, skills);
         },
-        ..ours::<Rw<PerCpuRwLock<Native>>>(catalogue::rwlock("percpu-rw"))
+        ..ours::<Rw<PerCpuRwLock>>(catalogue::rwlock("percpu-rw"))
     },
     Row {
         name: "percpu-rw-classes",
         about: "As percpu-rw, in two classes of a user's own.",
         ..ours::<Classed>(catalogue::rwlock("percpu-rw"))
     },
+    readers::<Flag<RW_SOUND>>("reference-rw", "a count and a flag, sound; the twin of the busted-rw ones")
+        .from(Origin::Reference),
+    readers::<PerCpuCells<true>>(
+        "reference-percpu-rw",
+        "cells and a membarrier, sound; the twin of busted-percpu-rw",
+    )
+    .from(Origin::Reference)
+    .without_signals(),
     Row {
-        origin: Origin::Reference,
-        ..readers::<RwCount<{ rw_count::SOUND }>>(
-            "reference-rw",
-            "a count and a flag, sound; the twin of the busted-rw ones",
-        )
-    },
-    Row {
-        origin: Origin::Reference,
-        signal_safe: false,
-        skills: PerCpuCells::<true>::SKILLS,
-        ..readers::<PerCpuCells<true>>(
-            "reference-percpu-rw",
-            "cells and a membarrier, sound; the twin of busted-percpu-rw",
-        )
-    },
-    Row {
-        origin: Origin::Reference,
-        signal_safe: false,
         skills: Skills { downgrades: true, upgrades: true, ..Skills::READERS },
-        ..readers::<parking_lot::RawRwLock>(
+        ..readers::<UpgradableRw<parking_lot::RawRwLock>>(
             "parking-lot-rw",
             "parking_lot's reader-writer lock, without signals",
         )
+        .from(Origin::Reference)
+        .without_signals()
     },
-    readers::<RwCount<CHECK_THEN_ACT>>(
+    readers::<Flag<CHECK_THEN_ACT>>(
         "busted-rw-check-then-act",
         "a reader looks for writers and then counts itself, in two steps",
     ),
-    readers::<RwCount<NO_WAIT>>("busted-rw-no-wait", "a writer does not wait for the readers"),
-    readers::<RwCount<{ rw_count::TRY_LIES }>>("busted-rw-try", "a try to read succeeds beside a writer"),
-    readers::<RwCount<LOST_WAKEUP>>("busted-rw-lost-wakeup", "the last reader does not wake the writer"),
-    readers::<RwCount<WRONG_COUNT>>("busted-rw-count", "a reader that leaves sometimes counts for two"),
-    readers::<RwCount<SERIAL>>("busted-rw-serial", "readers exclude each other"),
-    Row {
-        origin: Origin::Busted(Detector::LongTorture),
-        signal_safe: false,
-        skills: PerCpuCells::<false>::SKILLS,
-        ..readers::<PerCpuCells<false>>(
-            "busted-percpu-rw",
-            "the writer has no barrier between its flag and the cells",
-        )
-    },
+    readers::<Flag<NO_WAIT>>("busted-rw-no-wait", "a writer does not wait for the readers"),
+    readers::<Flag<TRY_ENTERS>>("busted-rw-try", "a try to read succeeds beside a writer"),
+    readers::<Flag<LOST_WAKEUP>>("busted-rw-lost-wakeup", "the last reader does not wake the writer"),
+    readers::<Flag<WRONG_COUNT>>("busted-rw-count", "a reader that leaves sometimes counts for two"),
+    readers::<Flag<SOUND>>("busted-rw-serial", "readers exclude each other"),
+    readers::<PerCpuCells<false>>(
+        "busted-percpu-rw",
+        "the writer has no barrier between its flag and the cells",
+    )
+    .from(Origin::Busted(LONG_TORTURE))
+    .without_signals(),
 ];
 
-/// The word that stands for all locks that are broken on purpose.
-pub(super) const BUSTED: &str = "busted";
-/// The word that stands for all of Stanchion's own.
-pub(super) const FAMILY: &str = "family";
-/// The word that stands for those of them whose readers share.
-pub(super) const RW: &str = "rw";
+/// Words that stand for several locks.
+pub(super) const GROUPS: [(&str, &str); 3] = [
+    ("family", "all of Stanchion's own"),
+    ("rw", "all of those whose readers share"),
+    ("busted", "all that are broken on purpose"),
+];
 
 /// Every row, in the order in which they are run.
 pub(super) fn rows() -> impl Iterator<Item = &'static Row> {
     MUTEXES.iter().chain(OTHER_MUTEXES).chain(RWLOCKS).chain(OTHER_RWLOCKS)
 }
 
-/// The row called `name`.
 pub(super) fn row(name: &str) -> Option<&'static Row> {
     rows().find(|row| row.name == name)
 }
 
 /// Every name that `--lock` understands.
 pub(super) fn names() -> impl Iterator<Item = &'static str> {
-    rows().map(|row| row.name).chain([BUSTED, FAMILY, RW])
+    rows().map(|row| row.name).chain(GROUPS.map(|(name, _)| name))
 }
 
 /// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of
 /// `busted` only what torture itself can notice.
 pub(super) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
-        (BUSTED, Origin::Busted(detector)) => !expect_failure || detector == Detector::Torture,
-        (FAMILY, Origin::Stanchion) => true,
-        (RW, Origin::Stanchion) => row.skills.shares,
+        ("busted", Origin::Busted(detector)) => !expect_failure || detector == TORTURE,
+        ("family", Origin::Stanchion) => true,
+        ("rw", Origin::Stanchion) => row.skills.shares,
         _ => row.name == name,
     };
     rows().filter(wanted).collect()
@@ -255,14 +216,14 @@ mod tests {
 
     #[test]
     fn the_group_of_busted_locks_fits_the_question() {
-        let all = named(BUSTED, false);
-        let caught_here = named(BUSTED, true);
+        let all = named("busted", false);
+        let caught_here = named("busted", true);
         assert_eq!(all.len(), caught_here.len() + 2);
-        assert!(caught_here.iter().all(|row| row.origin == Origin::Busted(Detector::Torture)));
+        assert!(caught_here.iter().all(|row| row.origin == Origin::Busted(TORTURE)));
         assert!(all.iter().any(|row| row.name == "busted-relaxed"));
         assert_eq!(named("busted-relaxed", true).len(), 1, "by its own name it is always meant");
         assert!(named("nonsense", false).is_empty());
-        assert!(named(RW, false).iter().all(|row| row.skills.shares && row.origin == Origin::Stanchion));
-        assert!(named(RW, false).iter().any(|row| row.name == "percpu-rw"));
+        assert!(named("rw", false).iter().all(|row| row.skills.shares && row.origin == Origin::Stanchion));
+        assert!(named("rw", false).iter().any(|row| row.name == "percpu-rw"));
     }
 }

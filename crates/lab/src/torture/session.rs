@@ -3,37 +3,33 @@
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
-use super::arena::Arena;
+use super::arena::{Arena, TestLock};
+use super::args::Orders;
+use super::chance::{Rng, stream};
 use super::handler;
 use super::lock::{Side, Skills, Tortured};
-use super::orders::Orders;
 use super::outcome::{Event, Failure, Finished, Stall, StalledWorker};
-use super::rng::{Rng, stream};
-use super::shuffle::Shuffle;
 use super::slot::{Slot, TEST_LOCKS, lock_name};
 use super::tally::{Counts, Shared, jain};
-use super::test_lock::TestLock;
-use super::tormentor;
+use super::tormentor::{self, Shuffle};
 use super::watchdog::{Sample, Verdict, Watchdog};
 use super::worker::{self, TestLocks};
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
+use std::io;
 use std::thread::JoinHandle;
 use std::time::Instant;
 
-/// How often the supervisor looks after the workers: a slot that was left is empty for up to this long.
+/// A slot that was left is empty for up to this long.
 const TICK: Duration = Duration::from_millis(1);
 /// From this much standstill on, nothing is done to a worker that might get it going again.
 const HANDS_OFF: Duration = Duration::from_millis(100);
-/// Shortest and longest pause of the stutter, in milliseconds.
+/// How long the stutter pauses, and the time between two shuffles.
 const PAUSE_MS: RangeInclusive<u64> = 10..=100;
-/// Shortest and longest time between two shuffles, in milliseconds.
 const SHUFFLE_MS: RangeInclusive<u64> = 20..=200;
-/// How long a reader may take to come in beside another one where nobody writes: far more than a wake-up
-/// takes.
+/// A reader comes in beside another one, where nobody writes, in far less than this.
 const COMPANY: Duration = Duration::from_secs(2);
-/// The exit code of a child that could not begin.
 pub(super) const EXIT_NOT_STARTED: i32 = 3;
 /// Stack of a worker: enough for its handlers five deep, with room for the registers that signals save.
 const STACK: usize = 512 * 1024;
@@ -41,33 +37,27 @@ const STACK: usize = 512 * 1024;
 /// Set when the parent wants an early end, or is gone.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);
 
-/// Puts a worker's thread into a slot, as its occupant of that generation.
+/// Sits in the slot of that number, as its occupant of that generation.
 type Work = dyn Fn(usize, u64) + Sync;
 
-/// Tortures `L` as ordered. Does not return.
+/// Does not return.
 pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
     let locks: &'static TestLocks<L> =
         Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock)))));
     let arena = Arena::leak(orders, skills, locks.each_ref().map(|lock| lock as &TestLock<dyn Tortured>));
-    let work = Box::new(move |number, generation| worker::work(arena, locks, number, generation));
-    conduct(arena, Box::leak(work));
-}
-
-fn conduct(arena: &'static Arena, work: &'static Work) {
     // The parent holds the other end of standard input for as long as it wants this run to go on.
     std::thread::spawn(|| {
-        let _ = std::io::copy(&mut std::io::stdin(), &mut std::io::sink());
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
         CUT_SHORT.store(true, Relaxed);
     });
-    let mut session = Session::start(arena, work);
-    let finished = session.supervise();
+    let work = move |number, generation| worker::work(arena, locks, number, generation);
+    let finished = Session::start(arena, Box::leak(Box::new(work))).supervise();
     Event::Finished(Box::new(finished)).send();
     // Not by returning: threads that are stuck for ever would not mind, but nobody should wait for them.
     std::process::exit(0);
 }
 
-/// Ends the child before it began, with a line for the user.
-fn give_up(what: &str, error: &std::io::Error) -> ! {
+fn give_up(what: &str, error: &io::Error) -> ! {
     eprintln!("stanchion torture: {what}: {error}");
     std::process::exit(EXIT_NOT_STARTED);
 }
@@ -76,6 +66,7 @@ struct Session {
     arena: &'static Arena,
     work: &'static Work,
     start: Instant,
+    /// The tormentor has the stream after this one.
     rng: Rng,
     shuffle: Option<Shuffle>,
     /// The workers', then the tormentor's if there is one.
@@ -83,56 +74,42 @@ struct Session {
     watchdog: Watchdog,
     done: Finished,
     next_stats: Duration,
-    next_pause: Duration,
+    /// When a pause begins or ends.
+    next_turn: Duration,
     next_shuffle: Duration,
-    resume: Duration,
 }
 
 impl Session {
     fn start(arena: &'static Arena, work: &'static Work) -> Self {
-        let orders = &arena.orders;
-        let extras = orders.extras;
+        let (orders, extras) = (&arena.orders, arena.orders.extras);
         if extras.signals {
             handler::install().unwrap_or_else(|error| give_up("cannot install signal handlers", &error));
         }
-        let shuffle = extras
-            .shuffle
-            .then(|| Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error)));
+        let probe =
+            || Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error));
         let stall = Duration::from_secs_f64(orders.stall_seconds);
+        let mut threads: Vec<_> = arena.workers().iter().map(|_| None).collect();
+        if extras.signals {
+            threads.push(Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena))));
+        }
         let mut session = Self {
             arena,
             work,
             start: Instant::now(),
-            // The supervisor's stream; the tormentor has the one after it.
             rng: stream(orders.seed, u64::MAX - 1),
-            shuffle,
-            threads: Vec::new(),
+            shuffle: extras.shuffle.then(probe),
+            threads,
             watchdog: Watchdog::new(arena.slots.len(), stall, arena.long_hold()),
             done: Finished::default(),
             next_stats: Duration::from_secs_f64(orders.stat_interval),
-            next_pause: Duration::from_secs_f64(orders.stutter),
+            next_turn: Duration::from_secs_f64(orders.stutter),
             next_shuffle: Duration::ZERO,
-            resume: Duration::ZERO,
         };
-        for number in 0..arena.workers().len() {
-            let thread = session.slot_one(number);
-            session.threads.push(Some(thread));
-        }
-        if extras.signals {
-            session.threads.push(Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena))));
-        }
+        session.usher();
         session
     }
 
-    /// Puts a new thread into slot `number`.
-    fn slot_one(&mut self, number: usize) -> JoinHandle<()> {
-        let (work, generation) = (self.work, self.done.threads);
-        self.done.threads += 1;
-        spawn(self.arena.name(number), move || work(number, generation))
-    }
-
-    /// Looks after the workers until they are gone or given up.
-    fn supervise(&mut self) -> Finished {
+    fn supervise(mut self) -> Finished {
         let length = Duration::from_secs_f64(self.arena.orders.seconds);
         while self.threads.iter().any(Option::is_some) {
             let now = self.start.elapsed();
@@ -164,9 +141,9 @@ impl Session {
                 // SAFETY: this thread has just acquired it.
                 unsafe { lock.release(Side::Reads) };
             });
-            let until = Instant::now() + COMPANY;
-            while !reader.is_finished() && Instant::now() < until {
-                std::thread::sleep(Duration::from_millis(1));
+            let start = Instant::now();
+            while !reader.is_finished() && start.elapsed() < COMPANY {
+                std::thread::sleep(TICK);
             }
             let alone = !reader.is_finished();
             // SAFETY: acquired to read, above.
@@ -176,14 +153,16 @@ impl Session {
         (0..TEST_LOCKS).find(serial).map(lock_name)
     }
 
-    /// Joins those who left, and fills the workers' slots again while the run lasts.
+    /// Joins those who left, and fills the workers' slots while the run lasts.
     fn usher(&mut self) {
-        for number in 0..self.threads.len() {
-            if let Some(thread) = self.threads[number].take_if(|thread| thread.is_finished()) {
-                self.done.panicked += u64::from(thread.join().is_err());
-                if number < self.arena.workers().len() && !self.arena.stopping() {
-                    self.threads[number] = Some(self.slot_one(number));
-                }
+        for (number, thread) in self.threads.iter_mut().enumerate() {
+            if let Some(gone) = thread.take_if(|thread| thread.is_finished()) {
+                self.done.panicked += u64::from(gone.join().is_err());
+            }
+            if thread.is_none() && number < self.arena.workers().len() && !self.arena.stopping() {
+                let (work, generation) = (self.work, self.done.threads);
+                self.done.threads += 1;
+                *thread = Some(spawn(self.arena.name(number), move || work(number, generation)));
             }
         }
     }
@@ -197,21 +176,19 @@ impl Session {
             slot.spared.store(self.watchdog.idle(number) >= HANDS_OFF, Relaxed);
         }
         self.arena.switches.hush.store(self.watchdog.idle_all() >= HANDS_OFF, Relaxed);
-        match verdict {
-            Verdict::Healthy => false,
+        let stalled = matches!(verdict, Verdict::Stalled(_));
+        let failure = match verdict {
+            Verdict::Healthy => return false,
+            Verdict::Stalled(since) => Failure::Stall(self.stall(since, &samples)),
             Verdict::Starved(number, since) => {
                 let (seconds, doing) = (since.as_secs_f64(), samples[number].doing.to_string());
-                Event::Failed(Failure::Starved { worker: self.arena.name(number), seconds, doing }).send();
-                false
+                Failure::Starved { worker: self.arena.name(number), seconds, doing }
             }
-            Verdict::Stalled(since) => {
-                Event::Failed(Failure::Stall(self.stall(since, &samples))).send();
-                true
-            }
-        }
+        };
+        Event::Failed(failure).send();
+        stalled
     }
 
-    /// Everything there is to say about a lock that stands still.
     fn stall(&self, since: Duration, samples: &[Sample]) -> Stall {
         let involved = |test_lock: usize| {
             let mut contexts = samples.iter().flat_map(|sample| sample.doing.contexts());
@@ -232,35 +209,30 @@ impl Session {
         }
     }
 
-    /// Holds everybody back for a moment now and then. Not while something looks stuck: a pause would hide
-    /// it.
+    /// Holds everybody back now and then. Not while something looks stuck: a pause would hide it.
     fn stutter(&mut self, now: Duration) {
-        if !self.arena.orders.extras.stutter {
+        if !self.arena.orders.extras.stutter || now < self.next_turn {
             return;
         }
         let pause = &self.arena.switches.pause;
         if pause.load(Relaxed) {
-            if now >= self.resume {
-                pause.store(false, Relaxed);
-                self.next_pause = now + Duration::from_secs_f64(self.arena.orders.stutter);
-            }
-        } else if now >= self.next_pause && self.watchdog.idle_all() < HANDS_OFF {
+            pause.store(false, Relaxed);
+            self.next_turn = now + Duration::from_secs_f64(self.arena.orders.stutter);
+        } else if self.watchdog.idle_all() < HANDS_OFF {
             pause.store(true, Relaxed);
             self.done.pauses += 1;
-            self.resume = now + Duration::from_millis(self.rng.u64(PAUSE_MS));
+            self.next_turn = now + Duration::from_millis(self.rng.u64(PAUSE_MS));
         }
     }
 
-    /// Moves some workers to other CPUs now and then.
     fn move_some(&mut self, now: Duration) {
-        let Some(shuffle) = &self.shuffle else { return };
-        if now < self.next_shuffle {
-            return;
-        }
-        self.next_shuffle = now + Duration::from_millis(self.rng.u64(SHUFFLE_MS));
-        for slot in self.arena.workers() {
-            if self.rng.bool() {
-                self.done.moves += u64::from(shuffle.one(slot, &mut self.rng));
+        if let Some(shuffle) = &self.shuffle
+            && now >= self.next_shuffle
+        {
+            self.next_shuffle = now + Duration::from_millis(self.rng.u64(SHUFFLE_MS));
+            for slot in self.arena.workers() {
+                let moved = self.rng.bool() && shuffle.one(slot, &mut self.rng);
+                self.done.moves += u64::from(moved);
             }
         }
     }
@@ -297,20 +269,14 @@ impl Session {
             downgrades: sum(|slot| &slot.shared.downgrades),
             upgrades: sum(|slot| &slot.shared.upgrades),
         });
-        let (mut miscounted, mut serial) = (Vec::new(), None);
-        if joined {
-            // Whoever left a lock locked has been found out by now.
-            if arena.skills.shares && counts.exclusion + counts.torn == 0 {
-                serial = self.serial();
-            }
-            for (test_lock, place) in arena.test_locks.iter().enumerate() {
-                let (counted, acquired) = (place.counted(), arena.writes_at(test_lock));
-                if counted != acquired {
-                    miscounted.push((lock_name(test_lock), counted, acquired));
-                }
-            }
-        }
-        let shares: Vec<u64> = arena.slots[..arena.orders.writers].iter().map(Slot::acquired).collect();
+        let counters = (0..TEST_LOCKS).filter(|_| joined).map(|test_lock| {
+            let written = arena.slots.iter().map(|slot| slot.written[test_lock].load(Relaxed)).sum();
+            (lock_name(test_lock), arena.test_locks[test_lock].counted(), written)
+        });
+        // Whoever left a lock locked has been found out by now.
+        let serial = joined && arena.skills.shares && counts.exclusion + counts.torn == 0;
+        let (writers, workers) = (&arena.slots[..arena.orders.writers], arena.workers());
+        let shares: Vec<u64> = writers.iter().map(|slot| slot.written() + slot.read()).collect();
         let (writes, reads) = arena.tallies();
         let deepest = arena.slots.iter().map(|slot| slot.handler_deepest.load(Relaxed)).max();
         Finished {
@@ -319,11 +285,11 @@ impl Session {
             reads,
             jain: jain(&shares),
             counts,
-            miscounted,
-            handler_acquired: arena.workers().iter().map(|slot| slot.progress() - slot.acquired()).sum(),
+            miscounted: counters.filter(|(_, counted, written)| counted != written).collect(),
+            handler_acquired: workers.iter().map(|slot| slot.progress() - slot.written() - slot.read()).sum(),
             handler_deepest: deepest.unwrap_or(0),
             shared,
-            serial,
+            serial: serial.then(|| self.serial()).flatten(),
             ..self.done.clone()
         }
     }

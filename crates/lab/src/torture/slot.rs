@@ -1,14 +1,13 @@
 //! One worker as the others see it: what it is doing, what it has done, and how to reach its thread.
 //!
-//! A slot outlives the OS threads that sit in it, one after the other. Everything here is written by the
-//! thread in the slot (and by signal handlers on that thread) and read by the watchdog, hence atomics; all
-//! are `Relaxed`, because nothing may be ordered by torture's own bookkeeping: an ordering borrowed from it
-//! would hide the very ordering that the lock under torture forgot, from the weak machine and from
-//! ThreadSanitizer alike.
-use super::claims::Claims;
+//! A slot outlives the threads that sit in it, one after the other. Everything here is written by the thread
+//! in the slot and by its signal handlers, and read by the watchdog. All is `Relaxed`: an ordering borrowed
+//! from torture's own bookkeeping would hide the very ordering that the lock under torture forgot, from the
+//! weak machine and from ThreadSanitizer alike.
+use super::handler::Claims;
 use super::tally::{Counts, Shared};
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
 use spin::mutex::SpinMutex;
 
 /// How many locks of the tortured type the workers themselves take, in ascending order.
@@ -16,16 +15,14 @@ pub(crate) const TASK_LOCKS: usize = 4;
 /// How deep signal handlers may nest and still take a lock: with the interrupted worker itself waiting, the
 /// last one is the fifth context that queues on one thread, one more than the queued locks have nodes for.
 pub(crate) const HANDLER_LEVELS: usize = 4;
-/// All test locks: the workers' first, then one per handler level.
 pub(crate) const TEST_LOCKS: usize = TASK_LOCKS + HANDLER_LEVELS;
 
-/// The test lock of a handler that runs at nesting depth `depth` (1 is the outermost).
+/// The test lock of a handler at that depth; 1 is the outermost.
 pub(crate) fn handler_lock(depth: usize) -> usize {
     debug_assert!((1..=HANDLER_LEVELS).contains(&depth));
     TASK_LOCKS + depth - 1
 }
 
-/// What test lock number `test_lock` is called in reports.
 pub(crate) fn lock_name(test_lock: usize) -> String {
     match test_lock {
         0 => "the lock".to_owned(),
@@ -34,7 +31,6 @@ pub(crate) fn lock_name(test_lock: usize) -> String {
     }
 }
 
-/// What one context (the worker, or a handler that interrupted it) is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Activity {
@@ -50,7 +46,6 @@ pub(crate) enum Activity {
 }
 
 impl Activity {
-    /// Each, and how it is told.
     const ALL: [(Self, &str); 9] = [
         (Self::Vacant, "no thread in the slot"),
         (Self::Thinking, "thinking"),
@@ -63,28 +58,19 @@ impl Activity {
         (Self::Releasing, "releasing {lock}"),
     ];
 
-    /// Whether a context that stays like this keeps, or wants, a lock: only then is no progress the lock's
-    /// fault.
+    /// Whether a context that stays like this keeps or wants a lock, whose fault it then is.
     pub(crate) fn involves_lock(self) -> bool {
         matches!(self, Self::Waiting | Self::Trying | Self::Holding | Self::HoldingLong | Self::Releasing)
     }
 }
 
-/// What every context stacked on one thread is doing: byte 0 is the worker, byte `d` the handler at depth
-/// `d`. Of each, the upper half is the activity and the lower one the test lock.
+/// What every context stacked on one thread is doing: the worker, then the handlers by depth. Of each byte,
+/// the upper half is the activity and the lower one the test lock.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Doing([u8; 8]);
+pub(crate) struct Doing([u8; HANDLER_LEVELS + 1]);
 
 impl Doing {
-    /// The same with the context at `depth` doing `activity` at `test_lock`.
-    #[must_use]
-    pub(crate) fn with(mut self, depth: usize, activity: Activity, test_lock: usize) -> Self {
-        debug_assert!(depth <= HANDLER_LEVELS && test_lock < TEST_LOCKS);
-        self.0[depth] = (activity as u8) << 4 | test_lock as u8;
-        self
-    }
-
-    /// The context at `depth`: what it does, and at which test lock.
+    /// What the context at `depth` does, and at which test lock.
     pub(crate) fn at(self, depth: usize) -> (Activity, usize) {
         let byte = self.0[depth];
         (Activity::ALL[usize::from(byte >> 4)].0, usize::from(byte & 0xf))
@@ -113,55 +99,44 @@ impl fmt::Display for Doing {
     }
 }
 
-/// Counts one more, where only the calling context writes.
+/// Where only the calling context writes.
 pub(crate) fn one_more(count: &AtomicU64) {
     count.store(count.load(Relaxed) + 1, Relaxed);
 }
 
-/// One worker's place. Two cache lines apart from its neighbours, so that bookkeeping causes no contention.
-///
-/// What handlers count is counted in one step, because a handler may interrupt a handler.
+/// One worker's place, on cache lines of its own. What handlers count is counted in one step, because a
+/// handler may interrupt a handler.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Slot {
-    doing: AtomicU64,
+    doing: [AtomicU8; HANDLER_LEVELS + 1],
     /// Acquisitions to write per test lock: the worker's at the first ones, its handlers' at the others.
-    written: [AtomicU64; TEST_LOCKS],
-    /// Acquisitions to read: the worker's, and those in handlers.
+    pub(crate) written: [AtomicU64; TEST_LOCKS],
     read: AtomicU64,
     handler_read: AtomicU64,
-    /// What the contexts of the thread hold and want, if it is a lock that readers share.
     pub(crate) claims: Claims,
     pub(crate) counts: Counts<AtomicU64>,
     pub(crate) shared: Shared<AtomicU64>,
-    /// The deepest level at which a handler ran.
     pub(crate) handler_deepest: AtomicU64,
     /// While set, no signals are sent here: they might wake a waiter whose wake-up the lock lost.
     pub(crate) spared: AtomicBool,
-    /// The thread of this slot, for those who send it signals or move it.
     pub(crate) thread: Reach,
 }
 
-/// What a context saw inside one section.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Breaches {
-    /// Somebody else was inside.
     pub(crate) exclusion: u64,
-    /// The protected words did not agree.
     pub(crate) torn: u64,
 }
 
 impl Slot {
-    /// The context at `depth` says what it does. What it interrupted is suspended, and what interrupts it
-    /// leaves the word as it was, so load and store need not be one step.
     pub(crate) fn does(&self, depth: usize, activity: Activity, test_lock: usize) {
-        let doing = self.doing().with(depth, activity, test_lock);
-        self.doing.store(u64::from_le_bytes(doing.0), Relaxed);
+        debug_assert!(test_lock < TEST_LOCKS);
+        self.doing[depth].store((activity as u8) << 4 | test_lock as u8, Relaxed);
     }
 
-    /// What the thread in this slot does at the moment.
     pub(crate) fn doing(&self) -> Doing {
-        Doing(self.doing.load(Relaxed).to_le_bytes())
+        Doing(self.doing.each_ref().map(|context| context.load(Relaxed)))
     }
 
     /// Counts an acquisition by the context at `depth`, which is going to write or not. The worker writes at
@@ -175,7 +150,6 @@ impl Slot {
         }
     }
 
-    /// Books what the worker or a handler saw.
     pub(crate) fn charge(&self, seen: Breaches) {
         if seen != Breaches::default() {
             self.counts.exclusion.fetch_add(seen.exclusion, Relaxed);
@@ -183,36 +157,28 @@ impl Slot {
         }
     }
 
-    /// How often something went wrong here.
     pub(crate) fn breaches(&self) -> u64 {
         self.counts.exclusion.load(Relaxed) + self.counts.torn.load(Relaxed)
     }
 
-    /// Acquisitions to write at one test lock.
-    pub(crate) fn written_at(&self, test_lock: usize) -> u64 {
-        self.written[test_lock].load(Relaxed)
-    }
-
-    /// Acquisitions to write by the worker, without its handlers'.
+    /// By the worker, without its handlers'.
     pub(crate) fn written(&self) -> u64 {
-        (0..TASK_LOCKS).map(|test_lock| self.written_at(test_lock)).sum()
+        sum(&self.written[..TASK_LOCKS])
     }
 
-    /// Acquisitions to read by the worker, without its handlers'.
+    /// The same to read.
     pub(crate) fn read(&self) -> u64 {
         self.read.load(Relaxed)
     }
 
-    /// Acquisitions by the worker, without its handlers'.
-    pub(crate) fn acquired(&self) -> u64 {
-        self.written() + self.read()
-    }
-
     /// Every acquisition on this slot's threads, also in handlers: what the watchdog calls progress.
     pub(crate) fn progress(&self) -> u64 {
-        let written: u64 = (0..TEST_LOCKS).map(|test_lock| self.written_at(test_lock)).sum();
-        written + self.read() + self.handler_read.load(Relaxed)
+        sum(&self.written) + self.read() + self.handler_read.load(Relaxed)
     }
+}
+
+fn sum(counts: &[AtomicU64]) -> u64 {
+    counts.iter().map(|count| count.load(Relaxed)).sum()
 }
 
 /// A thread that may be signalled or moved, until it says goodbye: the kernel's id of it, or 0.
@@ -223,17 +189,9 @@ impl Slot {
 pub(crate) struct Reach(SpinMutex<i32>);
 
 impl Reach {
-    /// The calling thread, whose id is `tid`, can be reached from now on.
-    pub(crate) fn open(&self, tid: i32) {
-        self.becomes(tid);
-    }
-
-    /// The calling thread is about to leave: waits out whoever is using it, after which nobody will again.
-    pub(crate) fn close(&self) {
-        self.becomes(0);
-    }
-
-    fn becomes(&self, tid: i32) {
+    /// The calling thread, whose id is `tid`, can be reached from now on. With 0 it is about to leave: waits
+    /// out whoever is using it, after which nobody will again.
+    pub(crate) fn set(&self, tid: i32) {
         while self.0.try_lock().map(|mut known| *known = tid).is_none() {
             std::thread::yield_now();
         }
@@ -244,6 +202,16 @@ impl Reach {
     pub(crate) fn with<R>(&self, act: impl FnOnce(i32) -> R) -> Option<R> {
         let tid = self.0.try_lock()?;
         (*tid != 0).then(|| act(*tid))
+    }
+}
+
+#[cfg(test)]
+impl Doing {
+    /// The same with the context at `depth` doing `activity` at `test_lock`.
+    pub(crate) fn with(self, depth: usize, activity: Activity, test_lock: usize) -> Self {
+        let slot = Slot { doing: self.0.map(AtomicU8::new), ..Slot::default() };
+        slot.does(depth, activity, test_lock);
+        slot.doing()
     }
 }
 
@@ -287,13 +255,10 @@ mod tests {
         slot.count(0, 1, false);
         slot.count(1, handler_lock(1), true);
         slot.count(1, 0, false);
-        assert_eq!((slot.written(), slot.read(), slot.acquired()), (2, 1, 3));
+        assert_eq!((slot.written(), slot.read()), (2, 1));
         assert_eq!(slot.progress(), 5);
-        assert_eq!(
-            (slot.written_at(0), slot.written_at(1)),
-            (1, 0),
-            "the counter of a test_lock is its writers'"
-        );
+        let written = [0, 1].map(|test_lock| slot.written[test_lock].load(Relaxed));
+        assert_eq!(written, [1, 0], "the counter of a test_lock is its writers'");
         slot.charge(Breaches { exclusion: 2, torn: 0 });
         slot.charge(Breaches { exclusion: 0, torn: 1 });
         assert_eq!((slot.counts.exclusion.load(Relaxed), slot.counts.torn.load(Relaxed)), (2, 1));
@@ -303,10 +268,10 @@ mod tests {
     fn a_thread_that_left_is_out_of_reach() {
         let reach = Reach::default();
         assert_eq!(reach.with(|tid| tid), None);
-        reach.open(5);
+        reach.set(5);
         assert_eq!(reach.with(|tid| tid), Some(5));
         assert_eq!(reach.with(|_| reach.with(|_| ())), Some(None), "outsiders only try");
-        reach.close();
+        reach.set(0);
         assert_eq!(reach.with(|tid| tid), None);
     }
 }

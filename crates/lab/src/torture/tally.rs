@@ -1,30 +1,30 @@
 //! What the threads achieved: of each side, with the line locktorture prints about it, and as readers that
 //! share.
+use super::slot::Slot;
 use serde::{Deserialize, Serialize};
 
 /// The sums over the writers, or over the readers, of one lock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Tally {
-    /// Acquisitions of all threads.
+    /// Acquisitions of all threads, of the most successful one, and of the least successful one.
     pub(crate) total: u64,
-    /// Acquisitions of the most successful thread.
     pub(crate) max: u64,
-    /// Acquisitions of the least successful thread.
     pub(crate) min: u64,
-    /// Violations seen by all threads.
     pub(crate) fail: u64,
 }
 
 impl Tally {
-    /// Sums `(acquired, failed)` of every thread.
-    pub(crate) fn of(threads: &[(u64, u64)]) -> Self {
-        let acquired = || threads.iter().map(|&(acquired, _)| acquired);
-        let fail = threads.iter().map(|&(_, failed)| failed).sum();
-        let (max, min) = (acquired().max().unwrap_or(0), acquired().min().unwrap_or(0));
-        Self { total: acquired().sum(), max, min, fail }
+    /// Of the threads in these slots, and in the total also what `others` did on their side.
+    pub(crate) fn of(slots: &[Slot], others: &[Slot], acquired: fn(&Slot) -> u64) -> Self {
+        let shares = || slots.iter().map(acquired);
+        Self {
+            total: shares().chain(others.iter().map(acquired)).sum(),
+            max: shares().max().unwrap_or(0),
+            min: shares().min().unwrap_or(0),
+            fail: slots.iter().map(Slot::breaches).sum(),
+        }
     }
 
-    /// The line as locktorture prints it; `side` is [`WRITES`] or [`READS`].
     pub(crate) fn line(&self, side: &str) -> String {
         let Self { total, max, min, fail } = *self;
         // As locktorture has it: the busiest thread had more than twice what the least busy one had.
@@ -35,11 +35,6 @@ impl Tally {
     }
 }
 
-/// The name of the writers' line.
-pub(crate) const WRITES: &str = "Writes";
-/// The name of the readers' line, as wide as the writers'.
-pub(crate) const READS: &str = "Reads ";
-
 /// Jain's fairness index of the threads' shares: 1 when all are equal, 1/n when one thread had everything.
 pub(crate) fn jain(shares: &[u64]) -> f64 {
     let sum: f64 = shares.iter().map(|&share| share as f64).sum();
@@ -47,7 +42,7 @@ pub(crate) fn jain(shares: &[u64]) -> f64 {
     if squares == 0.0 { 1.0 } else { sum * sum / (squares * shares.len() as f64) }
 }
 
-/// What is counted slot by slot, and its sums.
+/// Counted slot by slot, and summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts<T> {
     /// Violations: two were inside at once, the protected words did not agree.
@@ -66,7 +61,6 @@ pub(crate) struct Counts<T> {
     pub(crate) tries_won: T,
 }
 
-/// What readers did beyond reading.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Shared<T> {
     /// How often a worker found another thread's reader inside.
@@ -82,7 +76,6 @@ pub(crate) struct Shared<T> {
 }
 
 impl Shared<u64> {
-    /// A line about it.
     pub(crate) fn line(&self) -> String {
         let Self { together, again, handler_again, any_order, downgrades, upgrades } = self;
         format!(
@@ -95,40 +88,59 @@ impl Shared<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::torture::slot::Breaches;
+
+    /// Of writers that acquired so often, and saw so many violations.
+    fn tally(threads: &[(u64, u64)]) -> Tally {
+        let slot = |&(acquired, torn): &(u64, u64)| {
+            let slot = Slot::default();
+            (0..acquired).for_each(|_| slot.count(0, 0, true));
+            slot.charge(Breaches { exclusion: 0, torn });
+            slot
+        };
+        Tally::of(&threads.iter().map(slot).collect::<Vec<_>>(), &[], Slot::written)
+    }
 
     #[test]
     fn a_quiet_line_has_no_marks() {
-        let tally = Tally::of(&[(10, 0), (8, 0), (12, 0)]);
-        assert_eq!(tally, Tally { total: 30, max: 12, min: 8, fail: 0 });
-        assert_eq!(tally.line(WRITES), "Writes:  Total: 30  Max/Min: 12/8   Fail: 0");
-        assert_eq!(tally.line(READS), "Reads :  Total: 30  Max/Min: 12/8   Fail: 0");
+        let quiet = tally(&[(10, 0), (8, 0), (12, 0)]);
+        assert_eq!(quiet, Tally { total: 30, max: 12, min: 8, fail: 0 });
+        assert_eq!(quiet.line("Writes"), "Writes:  Total: 30  Max/Min: 12/8   Fail: 0");
+        assert_eq!(quiet.line("Reads "), "Reads :  Total: 30  Max/Min: 12/8   Fail: 0");
     }
 
     #[test]
     fn a_lopsided_line_is_questioned_at_more_than_twice() {
         assert_eq!(
-            Tally::of(&[(21, 0), (10, 0)]).line(WRITES),
+            tally(&[(21, 0), (10, 0)]).line("Writes"),
             "Writes:  Total: 31  Max/Min: 21/10   Fail: 0",
             "21/2 is 10 in integers, which is not above 10"
         );
         assert_eq!(
-            Tally::of(&[(22, 0), (10, 0)]).line(WRITES),
+            tally(&[(22, 0), (10, 0)]).line("Writes"),
             "Writes:  Total: 32  Max/Min: 22/10 ???  Fail: 0"
         );
     }
 
     #[test]
     fn a_failed_line_is_shouted() {
-        assert_eq!(
-            Tally::of(&[(5, 2), (5, 1)]).line(WRITES),
-            "Writes:  Total: 10  Max/Min: 5/5   Fail: 3 !!!"
-        );
+        assert_eq!(tally(&[(5, 2), (5, 1)]).line("Writes"), "Writes:  Total: 10  Max/Min: 5/5   Fail: 3 !!!");
+    }
+
+    #[test]
+    fn what_others_did_is_in_the_total_only() {
+        let [slot, other] = [Slot::default(), Slot::default()];
+        (0..3).for_each(|_| other.count(0, 0, true));
+        slot.count(0, 0, true);
+        other.charge(Breaches { exclusion: 1, torn: 0 });
+        let tally = Tally::of(&[slot], &[other], Slot::written);
+        assert_eq!(tally, Tally { total: 4, max: 1, min: 1, fail: 0 });
     }
 
     #[test]
     fn nobody_at_all_is_all_zero() {
-        assert_eq!(Tally::of(&[]), Tally::default());
-        assert!(!Tally::default().line(WRITES).contains("???"));
+        assert_eq!(tally(&[]), Tally::default());
+        assert!(!Tally::default().line("Writes").contains("???"));
     }
 
     #[test]

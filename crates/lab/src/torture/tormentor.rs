@@ -1,18 +1,18 @@
 //! The tormentor: a thread that sends signals to the workers, and sees to it that their handlers have to
-//! wait.
+//! wait. And what moves workers between CPUs, as the kernel's `torture_shuffle` does.
 //!
 //! Signals come in storms with calm spells between. A calm is as necessary as a storm: a signal ends a futex
 //! wait, after which the waiter looks again, so a lock that loses wake-ups would be cured by the very thing
 //! that is meant to hurt it. For the same reason workers that are getting nowhere are spared, and everything
 //! is hushed while nobody gets anywhere.
-use super::arena::Arena;
-use super::context::Context;
+use super::arena::{Arena, Context};
+use super::chance::{Rng, one_in, stream};
 use super::handler;
 use super::lock::Side;
-use super::rng::{Chance as _, Rng, stream};
 use super::slot::{Activity, HANDLER_LEVELS, Slot, handler_lock};
 use core::sync::atomic::Ordering::Relaxed;
 use core::time::Duration;
+use rustix::thread::{CpuSet, Pid, sched_getaffinity, sched_setaffinity};
 use std::time::Instant;
 
 /// How long a storm and a calm last at most.
@@ -23,12 +23,9 @@ const SIEGE_ONE_IN: u64 = 8;
 /// How long a siege waits for the next handler to be stacked.
 const SIEGE_LIMIT: Duration = Duration::from_millis(2);
 
-/// The tormentor's stream of random numbers; workers' streams are small numbers.
-const STREAM: u64 = u64::MAX;
-
-/// The body of the tormentor's thread.
 pub(super) fn torment(arena: &'static Arena) {
-    let mut rng = stream(arena.orders.seed, STREAM);
+    // Workers' streams are small numbers.
+    let mut rng = stream(arena.orders.seed, u64::MAX);
     while !arena.stopping() {
         let spell = Duration::from_micros(rng.u64(..STORM.as_micros() as u64));
         let start = Instant::now();
@@ -44,14 +41,15 @@ pub(super) fn torment(arena: &'static Arena) {
 }
 
 fn strike(arena: &'static Arena, rng: &mut Rng) {
-    let siege = rng.one_in(SIEGE_ONE_IN);
-    let mut victim = pick(arena, rng);
+    let siege = one_in(rng, SIEGE_ONE_IN);
+    let mut pick = || &arena.slots[rng.usize(..arena.workers().len())];
+    let mut victim = pick();
     // A siege is worth the most where the worker itself is already queued.
     for _ in arena.workers() {
         if !siege || victim.doing().at(0).0 == Activity::Waiting {
             break;
         }
-        victim = pick(arena, rng);
+        victim = pick();
     }
     if victim.spared.load(Relaxed) {
         return;
@@ -61,18 +59,9 @@ fn strike(arena: &'static Arena, rng: &mut Rng) {
     } else {
         // A few at once: the later ones interrupt the handler of the first.
         for _ in 0..rng.u8(1..=3) {
-            signal(victim, rng);
+            handler::signal(victim, rng);
         }
     }
-}
-
-fn pick<'a>(arena: &'a Arena, rng: &mut Rng) -> &'a Slot {
-    &arena.slots[rng.usize(..arena.workers().len())]
-}
-
-fn signal(victim: &Slot, rng: &mut Rng) {
-    let signal = handler::signals()[rng.usize(..2)];
-    victim.thread.with(|tid| handler::send(tid, signal));
 }
 
 /// Takes the handlers' locks up to some level, stacks a waiting handler on the victim for each and one more
@@ -82,11 +71,11 @@ fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
     let deepest = rng.usize(1..=HANDLER_LEVELS);
     for test_lock in (1..=deepest).map(handler_lock) {
         context.does(Activity::Waiting, test_lock);
-        let place = arena.test_locks[test_lock];
-        context.enter(place, test_lock, Side::Writes, |lock| lock.acquire(Side::Writes));
+        context
+            .enter(arena.test_locks[test_lock], test_lock, Side::Writes, |lock| lock.acquire(Side::Writes));
     }
     for depth in 1..=deepest + 1 {
-        signal(victim, rng);
+        handler::signal(victim, rng);
         let start = Instant::now();
         while victim.doing().depth() < depth && start.elapsed() < SIEGE_LIMIT && !arena.stopping() {
             core::hint::spin_loop();
@@ -96,4 +85,55 @@ fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
         context.leave(arena.test_locks[test_lock], test_lock, Side::Writes);
     }
     context.does(Activity::Thinking, 0);
+}
+
+pub(crate) struct Shuffle(CpuSet);
+
+impl Shuffle {
+    pub(crate) fn probe() -> std::io::Result<Self> {
+        let allowed = sched_getaffinity(None)?;
+        // Binding to what is already allowed changes nothing, but needs the same permission.
+        sched_setaffinity(None, &allowed)?;
+        Ok(Self(allowed))
+    }
+
+    /// Binds a worker to one random CPU, or to all but one, or sets it free; whether it moved.
+    pub(crate) fn one(&self, slot: &Slot, rng: &mut Rng) -> bool {
+        let cpus: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&cpu| self.0.is_set(cpu)).collect();
+        let chosen = cpus[rng.usize(..cpus.len())];
+        let mut set = self.0;
+        match rng.u8(..3) {
+            0 => {
+                set = CpuSet::new();
+                set.set(chosen);
+            }
+            1 if cpus.len() > 1 => set.unset(chosen),
+            _ => {}
+        }
+        // While `with` runs the thread cannot leave, so its number cannot have gone to a stranger.
+        slot.thread.with(|tid| sched_setaffinity(Pid::from_raw(tid), &set).is_ok()).unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_is_moved_and_an_empty_slot_is_not() {
+        let shuffle = Shuffle::probe().expect("this process may bind its own threads");
+        let (slot, mut rng) = (Slot::default(), stream(1, 1));
+        assert!(!shuffle.one(&slot, &mut rng), "nobody is there to move");
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                slot.thread.set(rustix::thread::gettid().as_raw_nonzero().get());
+                for _ in 0..20 {
+                    assert!(shuffle.one(&slot, &mut rng));
+                    let now = sched_getaffinity(None).unwrap();
+                    assert!(now.count() >= 1 && now.count() <= shuffle.0.count());
+                }
+                slot.thread.set(0);
+            });
+        });
+    }
 }

@@ -6,13 +6,12 @@ use super::slot::{Activity, Doing};
 use core::time::Duration;
 
 /// How many stall times a single waiter waits before it counts as starved…
-pub(crate) const STARVED_AFTER_STALLS: u32 = 5;
+const STARVED_AFTER_STALLS: u32 = 5;
 /// …and how often, per worker, others were served meanwhile. A first-come-first-served lock serves each of
 /// them once before the waiter, so this is far from what a fair lock does even where a hand-over takes a time
 /// slice of every thread in the queue and a wait takes minutes.
-pub(crate) const STARVED_AFTER_ROUNDS: u64 = 100;
+const STARVED_AFTER_ROUNDS: u64 = 100;
 
-/// What was sampled of one slot.
 #[derive(Clone, Copy)]
 pub(crate) struct Sample {
     /// Acquisitions so far; only whether it changed matters.
@@ -21,12 +20,11 @@ pub(crate) struct Sample {
 }
 
 impl Sample {
-    fn involves_lock(&self) -> bool {
-        self.doing.contexts().any(|(activity, _)| activity.involves_lock())
+    fn does(&self, what: impl Fn(Activity) -> bool) -> bool {
+        self.doing.contexts().any(|(activity, _)| what(activity))
     }
 }
 
-/// What the watchdog thinks of the latest samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Healthy,
@@ -36,7 +34,6 @@ pub(crate) enum Verdict {
     Starved(usize, Duration),
 }
 
-/// Judges one lock's workers.
 pub(crate) struct Watchdog {
     stall: Duration,
     long_hold: Duration,
@@ -44,7 +41,7 @@ pub(crate) struct Watchdog {
     last: Duration,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Track {
     progress: u64,
     since: Duration,
@@ -54,10 +51,8 @@ struct Track {
 }
 
 impl Watchdog {
-    /// A watchdog over `slots` workers, which have made no progress yet at time zero.
     pub(crate) fn new(slots: usize, stall: Duration, long_hold: Duration) -> Self {
-        let tracks = vec![Track { progress: 0, since: Duration::ZERO, served: 0, reported: false }; slots];
-        Self { stall, long_hold, tracks, last: Duration::ZERO }
+        Self { stall, long_hold, tracks: vec![Track::default(); slots], last: Duration::ZERO }
     }
 
     /// How long `slot` has made no progress, as of the last judgement.
@@ -73,38 +68,32 @@ impl Watchdog {
     /// Judges what was sampled at `now` (time since the start).
     pub(crate) fn judge(&mut self, now: Duration, samples: &[Sample]) -> Verdict {
         debug_assert_eq!(samples.len(), self.tracks.len());
-        self.excuse_oversleeping(now);
+        // One that overslept (a suspended or badly overcommitted machine) knows nothing about the workers,
+        // who were not running either: the gap is taken off everybody's account.
+        let gap = now.saturating_sub(self.last);
+        if gap > self.stall / 2 {
+            self.tracks.iter_mut().for_each(|track| track.since += gap);
+        }
         self.last = now;
         let served = samples.iter().map(|sample| sample.progress).sum();
         for (track, sample) in self.tracks.iter_mut().zip(samples) {
             // A context between acquisitions waits for nothing, so its wait has not begun.
-            let between = !sample.involves_lock();
+            let between = !sample.does(Activity::involves_lock);
             if track.progress != sample.progress || between && track.reported {
                 *track = Track { progress: sample.progress, since: now, served, reported: false };
             }
         }
         let idle = self.idle_all();
-        if samples.iter().any(Sample::involves_lock) && idle >= self.limit(samples) {
+        let involved = samples.iter().any(|sample| sample.does(Activity::involves_lock));
+        if involved && idle >= self.limit(samples) {
             return Verdict::Stalled(idle);
         }
         self.starved(samples, served)
     }
 
-    /// A watchdog that overslept (a suspended or badly overcommitted machine) knows nothing about the
-    /// workers, who were not running either: the gap is taken off everybody's account.
-    fn excuse_oversleeping(&mut self, now: Duration) {
-        let gap = now.saturating_sub(self.last);
-        if gap > self.stall / 2 {
-            for track in &mut self.tracks {
-                track.since += gap;
-            }
-        }
-    }
-
     /// While somebody holds for long, everybody else is excused for as long as that takes.
     fn limit(&self, samples: &[Sample]) -> Duration {
-        let holds_long =
-            |sample: &Sample| sample.doing.contexts().any(|(activity, _)| activity == Activity::HoldingLong);
+        let holds_long = |sample: &Sample| sample.does(|activity| activity == Activity::HoldingLong);
         if samples.iter().any(holds_long) { self.stall + self.long_hold } else { self.stall }
     }
 

@@ -1,25 +1,22 @@
 //! The worker's loop: locktorture's `lock_torture_writer` and `lock_torture_reader`.
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
-use super::arena::Arena;
-use super::context::Context;
-use super::delay::Hold;
+use super::arena::{Arena, Context, TestLock};
+use super::chance::{Hold, Rng, one_in, stream};
 use super::handler;
 use super::lock::{Side, Tortured};
-use super::rng::{Chance as _, Rng, stream};
 use super::slot::{Activity, Breaches, Slot, TASK_LOCKS, TEST_LOCKS, one_more};
-use super::test_lock::TestLock;
-use core::sync::atomic::Ordering::Relaxed;
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::time::Instant;
 
 /// One acquisition in this many starts with a try.
 const TRY_ONE_IN: u64 = 16;
-/// How often a try is repeated before the worker waits after all.
+/// So many tries come before the worker waits after all.
 const TRIES_MOST: u32 = 8;
 /// One round in this many takes further locks while it holds the first.
 const NEST_ONE_IN: u64 = 8;
-/// One round in this many leaves the first lock out and starts at a nested one, which would otherwise never
-/// be contended: whoever holds the first has the others to itself.
+/// One round in this many starts at a nested lock, which would otherwise never be contended: whoever holds
+/// the first has the others to itself.
 const START_NESTED_ONE_IN: u64 = 16;
 /// Of the slots, every other pair changes sides in one round in this many…
 const OTHER_SIDE_ONE_IN: u64 = 8;
@@ -36,17 +33,15 @@ const COMPANY_ONE_IN: u64 = 256;
 const COMPANY: Duration = Duration::from_micros(100);
 /// One round in this many (locktorture's 2^-20) is preceded by a sleep.
 const SLEEP_ONE_IN: u64 = 1 << 20;
-/// How many rounds a thread of a slot that churns lives for at least…
+/// So many rounds a thread of a slot that churns lives at least…
 const LIFE_LEAST: u64 = 200;
-/// …and how often that is doubled at most: drawn evenly, so that threads come and go under slow locks as well
-/// as under fast ones, which do a hundred times as many rounds in the same time.
+/// …and this often that is doubled at most: drawn evenly, so that threads come and go under slow locks as
+/// well as under fast ones, which do a hundred times as many rounds in the same time.
 const LIFE_DOUBLINGS: u32 = 7;
 
-/// The locks of a run, of the workers' own type.
 pub(super) type TestLocks<L> = [TestLock<L>; TEST_LOCKS];
 
-/// The body of one OS thread: sits in slot number `number` as its `generation`-th occupant until the run ends
-/// or its life does.
+/// The body of one thread, which sits in a slot as its occupant of that generation.
 pub(super) fn work<L: Tortured>(
     arena: &'static Arena,
     locks: &'static TestLocks<L>,
@@ -79,7 +74,7 @@ impl<L: Tortured> Worker<L> {
         let mut rounds = if churns { LIFE_LEAST << self.rng.u32(..=LIFE_DOUBLINGS) } else { u64::MAX };
         while rounds > 0 && !self.arena.stopping() {
             rounds -= 1;
-            if self.rng.one_in(SLEEP_ONE_IN) {
+            if one_in(&mut self.rng, SLEEP_ONE_IN) {
                 self.context.does(Activity::Sleeping, 0);
                 std::thread::sleep(Duration::from_micros(self.rng.u64(1000..=4000)));
             }
@@ -95,17 +90,17 @@ impl<L: Tortured> Worker<L> {
         if !self.arena.orders.extras.nested {
             return (0, 0);
         }
-        let first = if self.rng.one_in(START_NESTED_ONE_IN) { self.rng.usize(1..TASK_LOCKS) } else { 0 };
-        let last = if self.rng.one_in(NEST_ONE_IN) { self.rng.usize(first..TASK_LOCKS) } else { first };
+        let first =
+            if one_in(&mut self.rng, START_NESTED_ONE_IN) { self.rng.usize(1..TASK_LOCKS) } else { 0 };
+        let last = if one_in(&mut self.rng, NEST_ONE_IN) { self.rng.usize(first..TASK_LOCKS) } else { first };
         (first, last)
     }
 
-    /// Which side this round is on.
     fn draw_side(&mut self) -> Side {
         let mut writes = self.arena.writes(self.context.number);
         if self.arena.skills.shares {
-            writes ^= self.context.number % 4 >= 2 && self.rng.one_in(OTHER_SIDE_ONE_IN);
-            if writes && self.arena.skills.upgrades && self.rng.one_in(UPGRADABLE_ONE_IN) {
+            writes ^= self.context.number % 4 >= 2 && one_in(&mut self.rng, OTHER_SIDE_ONE_IN);
+            if writes && self.arena.skills.upgrades && one_in(&mut self.rng, UPGRADABLE_ONE_IN) {
                 return Side::Upgrades;
             }
         }
@@ -121,10 +116,12 @@ impl<L: Tortured> Worker<L> {
         for test_lock in first..=last {
             if test_lock > first {
                 one_more(&self.slot.counts.nested);
-                let anew = self.arena.skills.shares && self.rng.one_in(NESTED_SIDE_ONE_IN);
+                let anew = self.arena.skills.shares && one_in(&mut self.rng, NESTED_SIDE_ONE_IN);
                 sides[test_lock] = if anew { self.draw_side() } else { sides[test_lock - 1] };
             }
-            self.enter(test_lock, sides[test_lock]);
+            let (context, side) = (self.context, sides[test_lock]);
+            context
+                .enter(&self.locks[test_lock], test_lock, side, |lock| self.acquire(lock, test_lock, side));
         }
         let only_reads = sides[first..=last].iter().all(|&side| side == Side::Reads);
         sides[last] = self.stay(last, sides[last]);
@@ -138,13 +135,8 @@ impl<L: Tortured> Worker<L> {
         }
     }
 
-    fn enter(&mut self, test_lock: usize, side: Side) {
-        let (context, place) = (self.context, &self.locks[test_lock]);
-        context.enter(place, test_lock, side, |lock| self.acquire(lock, test_lock, side));
-    }
-
     fn acquire(&mut self, lock: &L, test_lock: usize, side: Side) {
-        if self.arena.orders.extras.tries && self.rng.one_in(TRY_ONE_IN) {
+        if self.arena.orders.extras.tries && one_in(&mut self.rng, TRY_ONE_IN) {
             self.context.does(Activity::Trying, test_lock);
             for _ in 0..self.rng.u32(1..=TRIES_MOST) {
                 one_more(&self.slot.counts.tries);
@@ -161,22 +153,6 @@ impl<L: Tortured> Worker<L> {
 
     /// Stays in the innermost section for a while. Returns the side on which it is left.
     fn stay(&mut self, test_lock: usize, side: Side) -> Side {
-        self.hold(test_lock);
-        match side {
-            _ if !self.arena.skills.shares => side,
-            Side::Reads => {
-                self.read_on(test_lock);
-                side
-            }
-            Side::Writes if self.arena.skills.downgrades && self.rng.one_in(DOWNGRADE_ONE_IN) => {
-                self.downgrade(test_lock)
-            }
-            Side::Upgrades if self.rng.bool() => self.upgrade(test_lock),
-            Side::Writes | Side::Upgrades => side,
-        }
-    }
-
-    fn hold(&mut self, test_lock: usize) {
         let orders = &self.arena.orders;
         let rivals = if self.arena.writes(self.context.number) { orders.writers } else { orders.readers };
         let hold = Hold::draw(&mut self.rng, rivals as u64);
@@ -184,22 +160,33 @@ impl<L: Tortured> Worker<L> {
             self.context.does(Activity::HoldingLong, test_lock);
         }
         hold.perform(self.arena.long_hold());
+        let (skills, shared) = (self.arena.skills, &self.slot.shared);
+        match side {
+            Side::Reads if skills.shares => self.read_on(test_lock),
+            Side::Writes if skills.downgrades && one_in(&mut self.rng, DOWNGRADE_ONE_IN) => {
+                return self.change(test_lock, side, Side::Reads, &shared.downgrades);
+            }
+            Side::Upgrades if self.rng.bool() => {
+                return self.change(test_lock, side, Side::Writes, &shared.upgrades);
+            }
+            _ => {}
+        }
+        side
     }
 
-    /// Reads once more, and meets other readers.
     fn read_on(&mut self, test_lock: usize) {
         let place = &self.locks[test_lock];
-        if self.arena.skills.reads_again && self.rng.one_in(AGAIN_ONE_IN) {
+        if self.arena.skills.reads_again && one_in(&mut self.rng, AGAIN_ONE_IN) {
             self.context.does(Activity::Waiting, test_lock);
-            place.lock.acquire_again();
+            place.lock.acquire(Side::ReadsAgain);
             self.context.does(Activity::Holding, test_lock);
             self.slot.charge(place.enter_read().0);
             self.slot.charge(place.leave_read());
             one_more(&self.slot.shared.again);
             // SAFETY: of the second acquisition, just above.
-            unsafe { place.lock.release(Side::Reads) };
+            unsafe { place.lock.release(Side::ReadsAgain) };
         }
-        if self.rng.one_in(COMPANY_ONE_IN) {
+        if one_in(&mut self.rng, COMPANY_ONE_IN) {
             let start = Instant::now();
             while place.readers() < 2 && start.elapsed() < COMPANY {
                 std::thread::yield_now();
@@ -210,39 +197,21 @@ impl<L: Tortured> Worker<L> {
         }
     }
 
-    /// The writer goes on as a reader: nobody else writes in between.
-    fn downgrade(&self, test_lock: usize) -> Side {
-        let place = &self.locks[test_lock];
-        self.context.end(place, Side::Writes);
-        let before = place.counted();
-        // SAFETY: `stay` calls this for a lock that we write.
-        unsafe { place.lock.downgrade() };
-        self.slot.claims.holds(0, test_lock, Side::Reads);
-        self.context.begin(place, test_lock, Side::Reads);
-        self.expect_unwritten(test_lock, before);
-        one_more(&self.slot.shared.downgrades);
-        Side::Reads
-    }
-
-    /// The upgradable holder becomes the writer: nobody else writes in between.
-    fn upgrade(&self, test_lock: usize) -> Side {
+    /// The writer goes on as a reader, or the upgradable holder as the writer: nobody else writes in between.
+    fn change(&self, test_lock: usize, from: Side, to: Side, count: &AtomicU64) -> Side {
         let place = &self.locks[test_lock];
         let before = place.counted();
-        self.context.end(place, Side::Upgrades);
+        self.context.end(place, from);
         self.context.does(Activity::Waiting, test_lock);
-        // SAFETY: `stay` calls this for a lock that we hold upgradably.
-        unsafe { place.lock.upgrade() };
+        // SAFETY: `stay` calls this for a lock that we hold on that side.
+        unsafe { place.lock.change(from) };
         self.context.does(Activity::Holding, test_lock);
-        self.expect_unwritten(test_lock, before);
-        self.context.begin(place, test_lock, Side::Writes);
-        one_more(&self.slot.shared.upgrades);
-        Side::Writes
-    }
-
-    /// The counter of a test lock that we hold is still `before`.
-    fn expect_unwritten(&self, test_lock: usize, before: u64) {
-        let written = self.locks[test_lock].counted() != before;
-        self.slot.charge(Breaches { exclusion: u64::from(written), torn: 0 });
+        self.slot.claims.holds(0, test_lock, to);
+        let exclusion = u64::from(place.counted() != before);
+        self.slot.charge(Breaches { exclusion, torn: 0 });
+        self.context.begin(place, test_lock, to);
+        one_more(count);
+        to
     }
 
     /// Waits here, without any lock, while the stutter holds everybody back.

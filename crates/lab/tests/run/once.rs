@@ -176,5 +176,5 @@ fn statistics_and_records_are_asked_of_the_library() {
     assert!(lines.len() == 2 && lines[0].contains("--stats: the file is not what the library"), "{printed}");
     assert!(lines[1].contains("--record: nothing was recorded"), "{printed}");
     let again = refused(&mut preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
-    assert!(again.contains("exists already"), "{again}");
+    assert!(again.contains("exists; give another name or --force"), "{again}");
 }

@@ -4,69 +4,27 @@ mod peers;
 mod pthread;
 mod spin_park;
 
-use super::contender::{Contender, Entry, Memory};
+use super::contender::{Entry, Memory};
 use super::plan::NO_LOCK;
 use crossbeam_utils::sync::ShardedLock;
-use lock_api::{Mutex, RawMutex, RawRwLock, RwLock};
+use lock_api::{Mutex, RwLock};
+use mcslock::raw::spins::Mutex as Mcs;
 use peers::None;
 pub(crate) use pthread::take as take_pthread_locks;
-use pthread::{PREFER_READER, PREFER_WRITER_NONRECURSIVE};
+use pthread::{ADAPTIVE, DEFAULT, PREFER_READER, PREFER_WRITER_NONRECURSIVE};
+use spin_park::SpinPark;
 use stanchion::lock;
 use stanchion::native::Counted;
-use stanchion_family::{catalogue, tuned};
+use stanchion_family::catalogue;
 use std::sync;
 
-impl<R: RawMutex + Send + Sync + 'static> Contender for Mutex<R, ()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn write<T>(&self, critical: impl FnOnce() -> T) -> T {
-        let _guard = self.lock();
-        critical()
-    }
-}
-
-impl<R: RawRwLock + Send + Sync + 'static> Contender for RwLock<R, ()> {
-    fn new() -> Self {
-        Self::new(())
-    }
-
-    #[inline]
-    fn read<T>(&self, critical: impl FnOnce() -> T) -> T {
-        let _guard = self.read();
-        critical()
-    }
-
-    #[inline]
-    fn write<T>(&self, critical: impl FnOnce() -> T) -> T {
-        let _guard = self.write();
-        critical()
-    }
-}
-
-macro_rules! our_mutexes {
-    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {
-        static OUR_MUTEXES: &[Entry] = &[
-            $(Entry::ours::<Mutex<lock::$alias, ()>, Mutex<lock::$alias<Counted>, ()>, false>(
-                catalogue::mutex($name),
-            )),*
-        ];
+macro_rules! ours {
+    ([$of:ident, $facts:path] $($row:ident $alias:ident [$lock:ty] $name:literal $($column:ident)*;)*) => {
+        &[$(Entry::ours::<$of<lock::$alias, ()>, $of<lock::$alias<Counted>, ()>>($facts($name))),*]
     };
 }
-stanchion_family::for_each_mutex! { (); our_mutexes; }
-
-macro_rules! our_rwlocks {
-    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {
-        static OUR_RWLOCKS: &[Entry] = &[
-            $(Entry::ours::<RwLock<lock::$alias, ()>, RwLock<lock::$alias<Counted>, ()>, true>(
-                catalogue::rwlock($name),
-            )),*
-        ];
-    };
-}
-stanchion_family::for_each_rwlock! { (); our_rwlocks; }
+static OUR_MUTEXES: &[Entry] = stanchion_family::for_each_mutex! { (); ours; Mutex, catalogue::mutex };
+static OUR_RWLOCKS: &[Entry] = stanchion_family::for_each_rwlock! { (); ours; RwLock, catalogue::rwlock };
 
 /// Three buckets of the global table, 64 bytes each.
 const PARKING_LOT: Memory = Memory { per_thread: 192, ..Memory::NONE };
@@ -75,61 +33,55 @@ const SHARDED: Memory = Memory { heap_per_lock: 8 * 128, per_thread: 32, ..Memor
 const NO_EXCLUSION: &str = "no exclusion: the overhead of the harness, and a canary of its check";
 
 static MUTEXES: &[Entry] = &[
-    Entry::mutex::<Mutex<lock::StanchionLock, ()>>("", "")
+    Entry::peer::<Mutex<lock::StanchionLock, ()>>("", "")
         .fenced("stanchion-fenced", "stanchion whose release is a swap, as without membarrier")
         .hidden(),
-    Entry::mutex::<sync::Mutex<()>>("std", "std::sync::Mutex: futex word, 100 polls, then sleep"),
-    Entry::mutex::<parking_lot::Mutex<()>>(
+    Entry::peer::<sync::Mutex<()>>("std", "std::sync::Mutex: futex word, 100 polls, then sleep"),
+    Entry::peer::<parking_lot::Mutex<()>>(
         "parking_lot",
         "parking_lot::Mutex: one byte, backs off, parks in a global table",
     )
     .needs(PARKING_LOT),
-    Entry::mutex::<pthread::Mutex<false>>("pthread", "pthread_mutex_t, default kind: sleeps at once"),
-    Entry::mutex::<pthread::Mutex<true>>(
+    Entry::peer::<pthread::Mutex<DEFAULT>>("pthread", "pthread_mutex_t, default kind: sleeps at once"),
+    Entry::peer::<pthread::Mutex<ADAPTIVE>>(
         "pthread-adaptive",
         "PTHREAD_MUTEX_ADAPTIVE_NP: spins as past waits suggest, then sleeps",
     ),
-    Entry::mutex::<pthread::Spin>("pthread-spin", "pthread_spinlock_t: test-and-set word, never sleeps"),
-    Entry::mutex::<spin::Mutex<()>>("spin", "spin::Mutex: test-and-test-and-set, never sleeps"),
-    Entry::mutex::<usync::Mutex<()>>("usync", "usync::Mutex: one word, lock-free queue of parked threads"),
-    Entry::mutex::<mcslock::raw::spins::Mutex<()>>(
-        "mcslock",
-        "mcslock::raw::spins::Mutex: MCS queue lock, FIFO, never sleeps",
-    ),
-    Entry::mutex::<spin_park::SpinPark>(
-        "spin-park",
-        "plain futex mutex of the benchmark: 100 polls, then sleep",
-    ),
-    Entry::mutex::<None>(NO_LOCK, NO_EXCLUSION).hidden(),
+    Entry::peer::<pthread::Spin>("pthread-spin", "pthread_spinlock_t: test-and-set word, never sleeps"),
+    Entry::peer::<spin::Mutex<()>>("spin", "spin::Mutex: test-and-test-and-set, never sleeps"),
+    Entry::peer::<usync::Mutex<()>>("usync", "usync::Mutex: one word, lock-free queue of parked threads"),
+    Entry::peer::<Mcs<()>>("mcslock", "mcslock::raw::spins::Mutex: MCS queue lock, FIFO, never sleeps"),
+    Entry::peer::<SpinPark>("spin-park", "plain futex mutex of the benchmark: 100 polls, then sleep"),
+    Entry::peer::<None<false>>(NO_LOCK, NO_EXCLUSION).hidden(),
 ];
 
 static RWLOCKS: &[Entry] = &[
-    Entry::ours::<RwLock<lock::PerCpuRwLock, ()>, RwLock<lock::PerCpuRwLock<Counted>, ()>, true>(
+    Entry::ours::<RwLock<lock::PerCpuRwLock, ()>, RwLock<lock::PerCpuRwLock<Counted>, ()>>(
         catalogue::rwlock("percpu-rw"),
     )
     .fenced("percpu-rw-fenced", "As percpu-rw without membarrier: each read pays for a full fence."),
-    Entry::rwlock::<sync::RwLock<()>>("std", "std::sync::RwLock: two futex words, 100 polls, then sleep"),
-    Entry::rwlock::<parking_lot::RwLock<()>>(
+    Entry::peer::<sync::RwLock<()>>("std", "std::sync::RwLock: two futex words, 100 polls, then sleep"),
+    Entry::peer::<parking_lot::RwLock<()>>(
         "parking_lot",
         "parking_lot::RwLock: one word, waiters in a global table",
     )
     .needs(PARKING_LOT),
-    Entry::rwlock::<pthread::RwLock<PREFER_READER>>(
+    Entry::peer::<pthread::RwLock<PREFER_READER>>(
         "pthread-readers",
         "pthread_rwlock_t, readers preferred (the default)",
     ),
-    Entry::rwlock::<pthread::RwLock<PREFER_WRITER_NONRECURSIVE>>(
+    Entry::peer::<pthread::RwLock<PREFER_WRITER_NONRECURSIVE>>(
         "pthread-writers",
         "pthread_rwlock_t, writers preferred (nonrecursive)",
     ),
-    Entry::rwlock::<ShardedLock<()>>(
+    Entry::peer::<ShardedLock<()>>(
         "crossbeam-sharded",
         "ShardedLock: eight locks, a reader takes one, a writer all",
     )
     .needs(SHARDED),
-    Entry::rwlock::<spin::RwLock<()>>("spin", "spin::RwLock: one word; never sleeps"),
-    Entry::rwlock::<usync::RwLock<()>>("usync", "usync::RwLock: one word, lock-free queue of parked threads"),
-    Entry::rwlock::<None>(NO_LOCK, NO_EXCLUSION).hidden(),
+    Entry::peer::<spin::RwLock<()>>("spin", "spin::RwLock: one word; never sleeps"),
+    Entry::peer::<usync::RwLock<()>>("usync", "usync::RwLock: one word, lock-free queue of parked threads"),
+    Entry::peer::<None<true>>(NO_LOCK, NO_EXCLUSION).hidden(),
 ];
 
 /// The registry of mutexes, or of reader-writer locks, in the order of tables and legends: ours first, then
@@ -137,12 +89,6 @@ static RWLOCKS: &[Entry] = &[
 pub(crate) fn registry(rw: bool) -> impl Iterator<Item = &'static Entry> + Clone {
     let (ours, others) = if rw { (OUR_RWLOCKS, RWLOCKS) } else { (OUR_MUTEXES, MUTEXES) };
     ours.iter().chain(others)
-}
-
-/// The lock of that name, whatever the name sets for it.
-pub(crate) fn by_name(name: &str, rw: bool) -> Option<&'static Entry> {
-    let (name, _) = tuned::tuned(name);
-    registry(rw).find(|entry| entry.name == name)
 }
 
 #[cfg(test)]
@@ -163,7 +109,8 @@ mod tests {
 
     #[test]
     fn the_hidden_lock_is_found_by_name_only() {
-        assert_eq!(by_name("busted-none", false).map(|entry| entry.kind), Some(Kind::Hidden));
+        let hidden = registry(false).find(|entry| entry.name == "busted-none");
+        assert_eq!(hidden.map(|entry| entry.kind), Some(Kind::Hidden));
         let mut peers = registry(false).filter(|entry| entry.kind == Kind::Peer);
         assert!(peers.all(|entry| entry.name != "busted-none"));
     }

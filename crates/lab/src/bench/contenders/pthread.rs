@@ -4,49 +4,49 @@ use crate::bench::contender::Contender;
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
-use libc::{
-    PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP, PTHREAD_MUTEX_INITIALIZER, pthread_mutex_lock, pthread_mutex_t,
-    pthread_mutex_unlock,
-};
-use libc::{
-    pthread_rwlock_init, pthread_rwlock_rdlock, pthread_rwlock_t, pthread_rwlock_unlock,
-    pthread_rwlock_wrlock, pthread_rwlockattr_destroy, pthread_rwlockattr_init,
-    pthread_rwlockattr_setkind_np, pthread_rwlockattr_t,
-};
-use libc::{pthread_spin_init, pthread_spin_lock, pthread_spin_unlock, pthread_spinlock_t};
+use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t};
+
+/// An object of the C library, of one of its kinds.
+pub(crate) struct Posix<T, const KIND: c_int>(UnsafeCell<T>);
+
+// SAFETY: POSIX locks are made to be locked and unlocked by any thread through a shared address; the cell is
+// touched by nothing but those calls.
+unsafe impl<T, const KIND: c_int> Sync for Posix<T, KIND> {}
 
 /// The default mutex, which sleeps at once, or glibc's adaptive one, which spins for about as long as past
 /// waits took before it sleeps.
-pub(crate) struct Mutex<const ADAPTIVE: bool>(UnsafeCell<pthread_mutex_t>);
+pub(crate) type Mutex<const KIND: c_int> = Posix<pthread_mutex_t, KIND>;
+/// The spin lock: test-and-set on one word, never sleeps. The yardstick of uncontended cost.
+pub(crate) type Spin = Posix<pthread_spinlock_t, { libc::PTHREAD_PROCESS_PRIVATE }>;
+/// The GNU C library's reader-writer lock with either preference: no spinning, sleeps at once.
+pub(crate) type RwLock<const KIND: c_int> = Posix<pthread_rwlock_t, KIND>;
 
-// SAFETY: POSIX mutexes are made to be locked and unlocked by any thread through a shared address; the
-// cell is touched by nothing but those calls.
-unsafe impl<const ADAPTIVE: bool> Sync for Mutex<ADAPTIVE> {}
+pub(crate) const DEFAULT: c_int = libc::PTHREAD_MUTEX_DEFAULT;
+pub(crate) const ADAPTIVE: c_int = libc::PTHREAD_MUTEX_ADAPTIVE_NP;
+/// `PTHREAD_RWLOCK_PREFER_READER_NP` and `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`, which `libc` has not
+/// for this target.
+pub(crate) const PREFER_READER: c_int = 0;
+pub(crate) const PREFER_WRITER_NONRECURSIVE: c_int = 2;
 
-impl<const ADAPTIVE: bool> Contender for Mutex<ADAPTIVE> {
+impl<const KIND: c_int> Contender for Mutex<KIND> {
     fn new() -> Self {
-        let free = if ADAPTIVE { PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP } else { PTHREAD_MUTEX_INITIALIZER };
-        Self(UnsafeCell::new(free))
+        Self(UnsafeCell::new(match KIND {
+            ADAPTIVE => libc::PTHREAD_ADAPTIVE_MUTEX_INITIALIZER_NP,
+            _ => libc::PTHREAD_MUTEX_INITIALIZER,
+        }))
     }
 
     #[inline]
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
         // SAFETY: the mutex was statically initialised and has not moved since its first use, because
         // the worker keeps it in one allocation for the life of the process.
-        unsafe { pthread_mutex_lock(self.0.get()) };
+        unsafe { libc::pthread_mutex_lock(self.0.get()) };
         let result = critical();
         // SAFETY: as above, and this thread holds the mutex: it locked it in this very call.
-        unsafe { pthread_mutex_unlock(self.0.get()) };
+        unsafe { libc::pthread_mutex_unlock(self.0.get()) };
         result
     }
 }
-
-/// The spin lock: test-and-set on one word, never sleeps. The yardstick of uncontended cost.
-pub(crate) struct Spin(UnsafeCell<pthread_spinlock_t>);
-
-// SAFETY: POSIX spin locks are made to be used by any thread through a shared address; the cell is
-// touched by nothing but those calls.
-unsafe impl Sync for Spin {}
 
 impl Contender for Spin {
     fn new() -> Self {
@@ -55,33 +55,23 @@ impl Contender for Spin {
 
     fn settle(&self) {
         // SAFETY: the lock is at its final address and no thread uses it yet (the trait's contract).
-        unsafe { pthread_spin_init(self.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
+        unsafe { libc::pthread_spin_init(self.0.get(), libc::PTHREAD_PROCESS_PRIVATE) };
     }
 
     #[inline]
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
         // SAFETY: `settle` initialised the lock at this address before any thread started.
-        unsafe { pthread_spin_lock(self.0.get()) };
+        unsafe { libc::pthread_spin_lock(self.0.get()) };
         let result = critical();
         // SAFETY: as above, and this thread holds the lock: it locked it in this very call.
-        unsafe { pthread_spin_unlock(self.0.get()) };
+        unsafe { libc::pthread_spin_unlock(self.0.get()) };
         result
     }
 }
 
-/// `PTHREAD_RWLOCK_PREFER_READER_NP` and `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`, which `libc` has not
-/// for this target.
-pub(crate) const PREFER_READER: c_int = 0;
-pub(crate) const PREFER_WRITER_NONRECURSIVE: c_int = 2;
-
-/// The GNU C library's reader-writer lock with either preference: no spinning, sleeps at once.
-pub(crate) struct RwLock<const KIND: c_int>(UnsafeCell<pthread_rwlock_t>);
-
-// SAFETY: POSIX locks are made to be locked and unlocked by any thread through a shared address; the cell is
-// touched by nothing but those calls.
-unsafe impl<const KIND: c_int> Sync for RwLock<KIND> {}
-
 impl<const KIND: c_int> Contender for RwLock<KIND> {
+    const RW: bool = true;
+
     fn new() -> Self {
         Self(UnsafeCell::new(libc::PTHREAD_RWLOCK_INITIALIZER))
     }
@@ -90,13 +80,13 @@ impl<const KIND: c_int> Contender for RwLock<KIND> {
     fn settle(&self) {
         let mut attributes = MaybeUninit::<pthread_rwlockattr_t>::uninit();
         // SAFETY: the pointer is to room for attributes, which the call initialises.
-        let mut failed = unsafe { pthread_rwlockattr_init(attributes.as_mut_ptr()) };
+        let mut failed = unsafe { libc::pthread_rwlockattr_init(attributes.as_mut_ptr()) };
         // SAFETY: the attributes were initialised above, and the kind is one that the library knows.
-        failed |= unsafe { pthread_rwlockattr_setkind_np(attributes.as_mut_ptr(), KIND) };
+        failed |= unsafe { libc::pthread_rwlockattr_setkind_np(attributes.as_mut_ptr(), KIND) };
         // SAFETY: nobody has used the lock yet, it stays where it is, and the attributes are initialised.
-        failed |= unsafe { pthread_rwlock_init(self.0.get(), attributes.as_ptr()) };
+        failed |= unsafe { libc::pthread_rwlock_init(self.0.get(), attributes.as_ptr()) };
         // SAFETY: the attributes were initialised above and are not used any more.
-        failed |= unsafe { pthread_rwlockattr_destroy(attributes.as_mut_ptr()) };
+        failed |= unsafe { libc::pthread_rwlockattr_destroy(attributes.as_mut_ptr()) };
         assert_eq!(failed, 0, "the C library refuses a reader-writer lock of kind {KIND}");
     }
 
@@ -104,11 +94,11 @@ impl<const KIND: c_int> Contender for RwLock<KIND> {
     fn read<R>(&self, critical: impl FnOnce() -> R) -> R {
         // SAFETY: the lock is initialised and has not moved since, because the worker keeps it in one
         // allocation for the life of the process.
-        let failed = unsafe { pthread_rwlock_rdlock(self.0.get()) };
+        let failed = unsafe { libc::pthread_rwlock_rdlock(self.0.get()) };
         assert_eq!(failed, 0, "a read lock was refused");
         let result = critical();
         // SAFETY: as above, and this thread holds the lock: it read-locked it in this very call.
-        unsafe { pthread_rwlock_unlock(self.0.get()) };
+        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
         result
     }
 
@@ -116,11 +106,11 @@ impl<const KIND: c_int> Contender for RwLock<KIND> {
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R {
         // SAFETY: the lock is initialised and has not moved since, because the worker keeps it in one
         // allocation for the life of the process.
-        let failed = unsafe { pthread_rwlock_wrlock(self.0.get()) };
+        let failed = unsafe { libc::pthread_rwlock_wrlock(self.0.get()) };
         assert_eq!(failed, 0, "a write lock was refused");
         let result = critical();
         // SAFETY: as above, and this thread holds the lock: it write-locked it in this very call.
-        unsafe { pthread_rwlock_unlock(self.0.get()) };
+        unsafe { libc::pthread_rwlock_unlock(self.0.get()) };
         result
     }
 }
@@ -128,7 +118,7 @@ impl<const KIND: c_int> Contender for RwLock<KIND> {
 /// Takes a default mutex so many times, then a default reader-writer lock as a reader, then as a writer, each
 /// at an address where it stays.
 pub(crate) fn take(times: u32) {
-    let mutex = Box::new(Mutex::<false>::new());
+    let mutex = Box::new(Mutex::<DEFAULT>::new());
     (0..times).for_each(|_| mutex.write(|| ()));
     let lock = Box::new(RwLock::<PREFER_READER>::new());
     lock.settle();

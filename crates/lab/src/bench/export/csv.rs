@@ -1,22 +1,17 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
 use crate::bench::cell::Calibration;
-use crate::bench::mix::Mix;
-use crate::bench::report::{Cell, Latency, Overhead, Report, Side, State};
-use core::fmt::Write;
+use crate::bench::report::{Cell, Latency, Report};
 use lab_kit::stats::Summary;
+use serde_json::json;
 
-/// The columns of a row with their names, which are those of all rows.
+/// The columns of a row: their names, which are those of all rows, and figures.
 #[derive(Default)]
-struct Row {
-    names: Vec<String>,
-    figures: Vec<String>,
-}
+struct Row(Vec<(String, String)>);
 
 impl Row {
     /// A column; empty where there is no figure.
     fn add(&mut self, name: &str, figure: Option<impl ToString>) {
-        self.names.push(name.to_owned());
-        self.figures.push(figure.map(|figure| figure.to_string()).unwrap_or_default());
+        self.0.push((name.to_owned(), figure.map(|figure| figure.to_string()).unwrap_or_default()));
     }
 
     /// Rates by round, behind `what`.
@@ -40,10 +35,10 @@ impl Row {
 fn row(report: &Report, cell: &Cell, rw: bool) -> Row {
     let info = report.info(&cell.lock);
     let memory = info.map(|info| info.memory);
-    let profile = report.profile(cell);
+    let profile = report.load(cell).map(|load| load.profile);
     let mut row = Row::default();
     row.add("lock", Some(&cell.lock));
-    row.add("kind", info.map(|info| format!("{:?}", info.kind).to_lowercase()));
+    row.add("kind", info.and_then(|info| Some(json!(info.kind).as_str()?.to_owned())));
     row.add("bytes", info.map(|info| info.bytes));
     row.add("bytes_on_heap", memory.map(|memory| memory.heap_per_lock));
     row.add("bytes_per_thread", memory.map(|memory| memory.per_thread));
@@ -53,22 +48,19 @@ fn row(report: &Report, cell: &Cell, rw: bool) -> Row {
     row.add("critical_ns", profile.map(|profile| profile.critical_ns));
     row.add("think_ns", profile.map(|profile| profile.think_ns));
     if rw {
-        let (name, percent, writers) = match cell.mix {
-            None => (None, None, None),
-            Some(Mix::Drawn { reads_percent }) => (Some("drawn"), Some(reads_percent), None),
-            Some(Mix::Dedicated { writers }) => (Some("dedicated"), None, Some(writers)),
-        };
-        row.add("mix", name);
-        row.add("reads_percent", percent);
-        row.add("readers", writers.map(|writers| cell.threads.saturating_sub(writers)));
+        let mix = json!(cell.mix);
+        let writers = mix["writers"].as_u64();
+        row.add("mix", mix["mix"].as_str());
+        row.add("reads_percent", mix["reads_percent"].as_f64());
+        row.add("readers", writers.map(|writers| (cell.threads as u64).saturating_sub(writers)));
         row.add("writers", writers);
     }
     row.add("threads", Some(cell.threads));
     row.add("threads_per_cpu", Some(cell.threads as f64 / report.setting.cpus.len().max(1) as f64));
-    row.add("state", Some(state(&cell.state)));
+    row.add("state", json!(cell.state)["state"].as_str());
     row.rates("acquisitions", cell.throughput.as_ref());
     row.add("rounds", Some(cell.rates().len()));
-    let ratio = report.to_best_peer(cell);
+    let ratio = report.best_peer(cell).map(|(_, ratio)| ratio);
     let interval = ratio.and_then(|ratio| ratio.interval);
     row.add("ratio_to_best_peer", ratio.map(|ratio| ratio.ratio));
     row.add("ratio_low", interval.map(|(low, _)| low));
@@ -80,8 +72,7 @@ fn row(report: &Report, cell: &Cell, rw: bool) -> Row {
     row.add("involuntary_switches_per_s", cell.involuntary_switches_per_s);
     if rw {
         for (name, side) in [("reads", &cell.reads), ("writes", &cell.writes)] {
-            let nobody = Side::default();
-            let side = side.as_ref().unwrap_or(&nobody);
+            let side = side.clone().unwrap_or_default();
             row.rates(name, side.throughput.as_ref());
             let rounds = side.throughput.as_ref().map_or(0, |rates| rates.rounds.len());
             row.add(&format!("{name}_rounds"), Some(rounds));
@@ -100,64 +91,39 @@ fn row(report: &Report, cell: &Cell, rw: bool) -> Row {
 
 pub(crate) fn write(report: &Report) -> String {
     let rw = !report.setting.mixes.is_empty();
-    let mut text = head(if rw { "bench rw" } else { "bench" }, report);
-    let rows: Vec<Row> = report.cells.iter().map(|cell| row(report, cell, rw)).collect();
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    let names = rows.first().map(|row| &row.names);
-    for record in names.into_iter().chain(rows.iter().map(|row| &row.figures)) {
-        writer.write_record(record).expect("every row has the same columns and memory does not fail");
-    }
-    let table = writer.into_inner().expect("memory does not fail");
-    text.push_str(&String::from_utf8_lossy(&table));
-    text
+    let rows = report.cells.iter().map(|cell| row(report, cell, rw).0);
+    lab_kit::export::csv(comments(report, if rw { "bench rw" } else { "bench" }), rows)
 }
 
-/// Where a report of the command `what` comes from, and what is not of a cell, as comments.
-fn head(what: &str, report: &Report) -> String {
-    let mut text = format!("# stanchion {what}, schema {}, complete: {}\n", report.schema, report.complete);
-    for (name, value) in report.provenance.rows() {
-        let _ = writeln!(text, "# {name}: {}", value.replace(['\n', '\r'], " "));
-    }
+/// Where a report of the command `what` comes from, and what is not of a cell.
+fn comments(report: &Report, what: &str) -> Vec<String> {
+    let Report { schema, complete, overhead, uncontended, warnings, .. } = report;
+    let mut comments = vec![format!("stanchion {what}, schema {schema}, complete: {complete}")];
+    comments.extend(report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}")));
     let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
-    let _ = writeln!(
-        text,
-        "# calibration: {ns_per_step} ns a step, {ticks_per_ns} ticks a ns, {clock_read_ns} ns a clock reading, \
+    comments.push(format!(
+        "calibration: {ns_per_step} ns a step, {ticks_per_ns} ticks a ns, {clock_read_ns} ns a clock reading, \
          {clock_step_ns} ns a clock step"
-    );
-    for Overhead { profile, throughput_ns, latency_ns, .. } in &report.overhead {
-        let _ = writeln!(
-            text,
-            "# overhead: {profile} takes {throughput_ns} ns without a lock, {latency_ns} ns in latency passes"
-        );
-    }
-    for row in &report.uncontended {
-        for (name, cost) in &row.costs {
-            let (lock, min, median) = (&row.lock, cost.min, cost.median);
-            let _ = writeln!(text, "# uncontended: {lock} takes {min} {name}, median {median}");
-        }
-    }
-    for warning in &report.warnings {
-        let _ = writeln!(text, "# warning: {warning}");
-    }
-    text
-}
-
-/// The word for what became of a cell.
-fn state(state: &State) -> &'static str {
-    match state {
-        State::Measured => "measured",
-        State::Stalled => "stalled",
-        State::Skipped { .. } => "skipped",
-        State::Broken { .. } => "broken",
-        State::Torn { .. } => "torn",
-        State::Failed { .. } => "failed",
-    }
+    ));
+    comments.extend(overhead.iter().map(|of| {
+        let (profile, throughput_ns, latency_ns) = (&of.profile, of.throughput_ns, of.latency_ns);
+        format!(
+            "overhead: {profile} takes {throughput_ns} ns without a lock, {latency_ns} ns in latency passes"
+        )
+    }));
+    let costs = uncontended.iter().flat_map(|row| row.costs.iter().map(move |cost| (&row.lock, cost)));
+    comments.extend(costs.map(|(lock, (name, cost))| {
+        format!("uncontended: {lock} takes {} {name}, median {}", cost.min, cost.median)
+    }));
+    comments.extend(warnings.iter().map(|warning| format!("warning: {warning}")));
+    comments
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::testing::{full, full_rw};
+    use crate::bench::report::State;
+    use crate::bench::tests::{full, full_rw};
 
     /// The table of a report: its head, and its rows.
     fn read(report: &Report) -> (csv::StringRecord, Vec<csv::StringRecord>) {

@@ -1,16 +1,17 @@
 //! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
 //!
 //! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
+use crate::bench::cell::Calibration;
 use crate::bench::contender::Kind;
-use crate::bench::costs;
-use crate::bench::mix::{Load, named};
+use crate::bench::mix::{Load, once};
 use crate::bench::quantity::{QUANTITIES, Quantity};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
-use crate::bench::table::{Rows, columns, corner, describe};
+use crate::bench::table::{ABOUT_COSTS, Rows, columns, corner, costs_table, describe};
 use core::fmt::Write;
-use lab_kit::export::STYLE;
 use lab_kit::export::grid::Column;
+use lab_kit::export::page;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 
 /// Strong colours for our locks, in the order of the registry.
@@ -33,21 +34,20 @@ pub(super) fn write(report: &Report) -> String {
         ("bench", "Locks on this machine")
     };
     let grey = grey(report);
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>stanchion {command}, {}</title><style>{STYLE}{}</style></head><body>\n",
-        escape(&report.provenance.date),
-        colours(&report.locks)
-    );
-    head(&mut page, title, report, &grey);
-    uncontended(&mut page, report);
-    for load in report.loads() {
-        section(&mut page, report, load, &grey);
+    let mut body = String::new();
+    head(&mut body, title, report, &grey);
+    if !report.uncontended.is_empty() {
+        let _ = write!(body, "<h2>Uncontended</h2><p class=\"sub\">{ABOUT_COSTS}</p>");
+        let (rows, columns) = costs_table(report);
+        table(&mut body, report, "lock", &rows, &columns);
     }
-    events(&mut page, report);
-    facts(&mut page, report);
-    page.push_str("</body></html>\n");
-    page
+    for load in report.loads() {
+        section(&mut body, report, load, &grey);
+    }
+    events(&mut body, report);
+    facts(&mut body, report);
+    let title = format!("stanchion {command}, {}", report.provenance.date);
+    page::page(&title, &colours(&report.locks), &body)
 }
 
 /// Which locks are grey until they are picked: all but the default lock, the best peer, and those that were
@@ -63,15 +63,9 @@ fn grey(report: &Report) -> Vec<bool> {
     let default = locks().find(|(_, lock)| lock.kind == Kind::Stanchion);
     let best_peer = peers.max_by(|(_, a), (_, b)| score(a).total_cmp(&score(b)));
     let first = [default, best_peer].into_iter().flatten();
-    let mut grey = vec![true; report.locks.len()];
-    let mut left = NAMES;
-    for (index, _) in first.chain(locks().filter(|(_, lock)| lock.chosen)) {
-        if grey[index] && left > 0 {
-            grey[index] = false;
-            left -= 1;
-        }
-    }
-    grey
+    let named = first.chain(locks().filter(|(_, lock)| lock.chosen)).map(|(index, _)| index);
+    let named: Vec<usize> = once(named).into_iter().take(NAMES).collect();
+    (0..report.locks.len()).map(|index| !named.contains(&index)).collect()
 }
 
 /// Rules for each lock: its colour, and that it is picked.
@@ -90,28 +84,17 @@ fn colours(locks: &[LockInfo]) -> String {
     locks.iter().enumerate().map(rules).collect()
 }
 
-/// Verdict, doubts and legend.
 fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
-    let provenance = &report.provenance;
+    let Provenance { cpu_model, cpus, hypervisor, kernel, date, .. } = &report.provenance;
+    let [model, hypervisor, kernel, date] = [cpu_model, hypervisor, kernel, date].map(|text| escape(text));
+    let (verdict, used) = (escape(&report.summary.join("\n")), report.setting.cpus.len());
+    let unfinished = if report.complete { "" } else { " · <b>unfinished run</b>" };
     let _ = writeln!(
         page,
-        "<h1>{title}</h1><pre class=\"verdict\">{}</pre><p class=\"sub\">{} · {} of {} CPUs · {} · {} · {}{}</p>",
-        escape(&report.summary.join("\n")),
-        escape(&provenance.cpu_model),
-        report.setting.cpus.len(),
-        provenance.cpus,
-        escape(&provenance.hypervisor),
-        escape(&provenance.kernel),
-        escape(&provenance.date),
-        if report.complete { "" } else { " · <b>unfinished run</b>" }
+        "<h1>{title}</h1><pre class=\"verdict\">{verdict}</pre><p class=\"sub\">{model} · {used} of {cpus} CPUs · \
+         {hypervisor} · {kernel} · {date}{unfinished}</p>"
     );
-    if !report.warnings.is_empty() {
-        page.push_str("<h3>Reasons for doubt</h3><ul class=\"warnings\">");
-        for warning in &report.warnings {
-            let _ = write!(page, "<li>{}</li>", escape(&warning.to_string()));
-        }
-        page.push_str("</ul>\n");
-    }
+    page::doubts(page, &report.warnings);
     page.push_str("<ul class=\"legend\">");
     for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
         let pick = if grey { format!("<input type=\"checkbox\" id=\"pick{index}\">") } else { String::new() };
@@ -127,15 +110,6 @@ fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
     page.push_str("</ul>\n");
 }
 
-fn uncontended(page: &mut String, report: &Report) {
-    if report.uncontended.is_empty() {
-        return;
-    }
-    let (rows, columns) = costs::table(report);
-    let _ = write!(page, "<h2>Uncontended</h2><p class=\"sub\">{}</p>", costs::ABOUT);
-    table(page, report, "lock", &rows, &columns);
-}
-
 fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
     let (name, rows) = (load.name(), Rows::of(report, load));
     let _ = writeln!(
@@ -145,12 +119,12 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
         escape(&describe(report, load.profile)).replace('\n', "; ")
     );
     for quantity in rows.quantities() {
-        let Some(tick) = quantity.tick() else { continue };
-        let draw = |scale| plot(report, load, grey, quantity, scale, tick);
+        let draw = |scale| plot(report, load, grey, quantity, scale);
+        let Some(log) = draw(Scale::Log) else { continue };
         if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
-            page.push_str(&radios(&name, &draw(Scale::Linear), &draw(Scale::Log)));
+            page.push_str(&radios(&name, &draw(Scale::Linear).unwrap_or_default(), &log));
         } else {
-            let _ = write!(page, "<div class=\"plot\">{}</div>", draw(Scale::Log));
+            let _ = write!(page, "<div class=\"plot\">{log}</div>");
         }
     }
     page.push_str("</div>\n");
@@ -176,15 +150,11 @@ fn radios(name: &str, linear: &str, log: &str) -> String {
     )
 }
 
-fn plot(
-    report: &Report,
-    load: Load,
-    grey: &[bool],
-    quantity: &Quantity,
-    scale: Scale,
-    tick: fn(f64) -> String,
-) -> String {
-    let series = |(index, lock): (usize, &LockInfo)| {
+/// A plot of a quantity, if it has one.
+fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: Scale) -> Option<String> {
+    let tick = quantity.tick()?;
+    let locks = report.locks.iter().enumerate();
+    let series = locks.map(|(index, lock)| {
         let counts = report.setting.threads.iter();
         let cells: Vec<&Cell> = counts.filter_map(|&column| report.at(&lock.name, load, column)).collect();
         let point = |cell: &&Cell| {
@@ -194,18 +164,18 @@ fn plot(
         };
         let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
         Series {
-            name: report.locks[index].name.as_str(),
+            name: &lock.name,
             index,
             ours: lock.kind == Kind::Stanchion,
             grey: grey[index],
             points: cells.iter().filter_map(point).collect(),
             stalled_at: stalled.map(|cell| load.column(cell.threads)),
         }
-    };
-    let series: Vec<Series> = report.locks.iter().enumerate().map(series).collect();
+    });
+    let series: Vec<Series> = series.collect();
     let title = quantity.title.split(" (").next().unwrap_or(quantity.title);
     let (threads, cpus) = (&report.setting.threads, report.setting.cpus.len());
-    Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render()
+    Some(Plot { title, what: load.counted(), scale, threads, cpus, series: &series, tick }.render())
 }
 
 /// A table with a row for each lock, as the terminal has it.
@@ -234,54 +204,44 @@ fn table(page: &mut String, report: &Report, corner: &str, rows: &[&str], column
     page.push_str("</table></div>");
 }
 
-/// Lock events of all cells.
 fn events(page: &mut String, report: &Report) {
-    if report.cells.iter().all(|cell| cell.events.is_empty()) {
+    let cells: Vec<&Cell> = report.cells.iter().filter(|cell| !cell.events.is_empty()).collect();
+    if cells.is_empty() {
         return;
     }
     page.push_str(
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
-         <details><summary>all cells</summary><div class=\"scroll\"><table><tr><th>lock</th><th>profile</th><th>threads</th><th>events</th></tr>",
+         <details><summary>all cells</summary>",
     );
-    for cell in report.cells.iter().filter(|cell| !cell.events.is_empty()) {
-        let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
-        let events: Vec<String> = cell.events.iter().map(event).collect();
-        let _ = write!(
-            page,
-            "<tr><td>{}</td><td>{}</td><td>{}</td><td style=\"text-align:left\">{}</td></tr>",
-            escape(&cell.lock),
-            escape(&named(&cell.profile, cell.mix)),
-            cell.threads,
-            escape(&events.join(" · "))
-        );
-    }
-    page.push_str("</table></div></details>\n");
+    let names: Vec<String> = cells.iter().map(|cell| cell.name()).collect();
+    let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
+    let events = cells.iter().map(|cell| cell.events.iter().map(event).collect::<Vec<_>>().join(" · "));
+    page::facts(page, names.iter().map(String::as_str).zip(events));
+    page.push_str("</details>\n");
 }
 
 /// Where it all comes from, and what the locks are.
 fn facts(page: &mut String, report: &Report) {
-    let (setting, calibration) = (&report.setting, &report.calibration);
+    let setting = &report.setting;
     let rounds = format!(
         "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
         setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
     );
+    let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
     let calibration = format!(
-        "{:.4} ns a step of work, {:.4} ticks a nanosecond, {:.1} ns a clock reading, {:.1} ns a step of the clock",
-        calibration.ns_per_step,
-        calibration.ticks_per_ns,
-        calibration.clock_read_ns,
-        calibration.clock_step_ns
+        "{ns_per_step:.4} ns a step of work, {ticks_per_ns:.4} ticks a nanosecond, \
+         {clock_read_ns:.1} ns a clock reading, {clock_step_ns:.1} ns a step of the clock"
     );
     let cpus = setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let more = [("rounds", rounds), ("CPUs used", cpus), ("calibration", calibration)];
     page.push_str("<h2>Where this comes from</h2>");
-    pairs(page, report.provenance.rows().into_iter().chain(more));
+    page::facts(page, report.provenance.rows().into_iter().chain(more));
     page.push_str("<h3>The locks</h3>");
     let about = |LockInfo { about, bytes, memory, .. }: &LockInfo| {
         let more = memory.description();
         format!("{about}; {bytes} bytes{}{more}", if more.is_empty() { "" } else { "; " })
     };
-    pairs(page, report.locks.iter().map(|lock| (lock.name.as_str(), about(lock))));
+    page::facts(page, report.locks.iter().map(|lock| (lock.name.as_str(), about(lock))));
     page.push_str(
         "<p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \
          stop. The best figure of a column is marked; on waits and cost only locks within a fifth of the best throughput compete. \
@@ -290,19 +250,10 @@ fn facts(page: &mut String, report: &Report) {
     );
 }
 
-/// A table of names and what there is to say of them.
-fn pairs<'a>(page: &mut String, rows: impl Iterator<Item = (&'a str, String)>) {
-    page.push_str("<table class=\"facts\">");
-    for (name, value) in rows {
-        let _ = write!(page, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(&value));
-    }
-    page.push_str("</table>\n");
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::testing::{full, full_rw, lock};
+    use crate::bench::tests::{full, full_rw, lock};
 
     #[test]
     fn it_needs_nothing_from_elsewhere_and_its_tags_are_balanced() {

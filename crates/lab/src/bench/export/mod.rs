@@ -3,6 +3,7 @@ mod csv;
 mod html;
 
 use super::report::Report;
+pub(crate) use csv::write as csv;
 use lab_kit::export::{Formats, json};
 
 /// How they are written into files of this name.
@@ -14,7 +15,7 @@ pub(crate) fn formats(stem: &'static str) -> Formats<Report> {
 mod tests {
     use super::*;
     use crate::bench::report::{SCHEMA, State};
-    use crate::bench::testing::{full, full_rw};
+    use crate::bench::tests::{full, full_rw};
     use crate::bench::warnings::Warning;
 
     #[test]

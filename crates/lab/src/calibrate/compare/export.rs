@@ -2,78 +2,55 @@
 use super::verdict::{Comparison, Contest, Match, Row};
 use core::fmt::Write;
 use lab_kit::units::three_figures;
-use serde::Serialize;
 
-/// Millions a second.
-const MILLION: f64 = 1e6;
-
-/// A comparison with where it comes from.
-#[derive(Serialize)]
-pub(super) struct Whole<'a> {
-    pub(super) schema: u32,
-    pub(super) date: &'a str,
-    pub(super) machine: &'a str,
-    pub(super) native: &'a str,
-    #[serde(flatten)]
-    pub(super) comparison: &'a Comparison,
+/// One row for each lock of each cell.
+pub(super) fn csv(comparison: &Comparison) -> String {
+    let Comparison { date, native, machine, right_winner, same_winner, .. } = comparison;
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for row in &comparison.rows {
+        writer.serialize(row).expect("rows are plain and memory does not fail");
+    }
+    let rows = writer.into_inner().expect("memory does not fail");
+    let head = format!(
+        "# stanchion calibrate --compare, schema 1, {date}\n# native: {native}\n# machine: {machine}\n# winner right: {right_winner}, same: {same_winner}\n"
+    );
+    head.replace('\r', " ") + &String::from_utf8_lossy(&rows)
 }
 
-impl Whole<'_> {
-    /// As JSON.
-    pub(super) fn json(&self) -> String {
-        lab_kit::export::json(self)
-    }
-
-    /// As CSV, one row for each lock of each cell.
-    pub(super) fn csv(&self) -> String {
-        let mut writer = csv::Writer::from_writer(Vec::new());
-        for row in &self.comparison.rows {
-            writer.serialize(row).expect("rows are plain and memory does not fail");
+/// Tables of a hundred columns, and a summary.
+pub(super) fn table(comparison: &Comparison) -> String {
+    let mut text = format!("native: {}\nsimulated: {}\n", comparison.native, comparison.machine);
+    let mut profile = "";
+    for contest in &comparison.contests {
+        if contest.profile != profile {
+            profile = &contest.profile;
+            let _ = writeln!(
+                text,
+                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>16}  {:>16}  {:>7}",
+                "threads", "lock", "native", "simulated", "error"
+            );
         }
-        let rows = writer.into_inner().expect("memory does not fail");
-        let head = format!(
-            "# stanchion calibrate --compare, schema 1, {}\n# native: {}\n# machine: {}\n# winner right: {}, same: {}\n",
-            self.date, self.native, self.machine, self.comparison.right_winner, self.comparison.same_winner
-        );
-        head.replace('\r', " ") + &String::from_utf8_lossy(&rows)
-    }
-
-    /// As tables of a hundred columns, and a summary.
-    pub(super) fn table(&self) -> String {
-        let mut text = format!("native: {}\nsimulated: {}\n", self.native, self.machine);
-        let mut profile = "";
-        for contest in &self.comparison.contests {
-            if contest.profile != profile {
-                profile = &contest.profile;
-                let _ = writeln!(
-                    text,
-                    "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>16}  {:>16}  {:>7}",
-                    "threads", "lock", "native", "simulated", "error"
-                );
-            }
-            let of_contest = |row: &&Row| row.profile == contest.profile && row.threads == contest.threads;
-            for (index, row) in self.comparison.rows.iter().filter(of_contest).enumerate() {
-                let threads = if index == 0 { row.threads.to_string() } else { String::new() };
-                let _ = writeln!(text, "{threads:>7}  {}", line(row, contest));
-            }
-            let Contest { native, simulated, .. } = contest;
-            let _ = match contest.verdict {
-                Match::Right => writeln!(text, "{:>7}  winner right: {native}", ""),
-                Match::AsGood => {
-                    writeln!(text, "{:>7}  winner {simulated} instead of {native}: native rounds overlap", "")
-                }
-                Match::Wrong => writeln!(text, "{:>7}  WINNER WRONG: {simulated} instead of {native}", ""),
-            };
+        let of_contest = |row: &&Row| row.profile == contest.profile && row.threads == contest.threads;
+        for (index, row) in comparison.rows.iter().filter(of_contest).enumerate() {
+            let threads = if index == 0 { row.threads.to_string() } else { String::new() };
+            let _ = writeln!(text, "{threads:>7}  {}", line(row, contest));
         }
-        text + &summary(self.comparison)
+        let Contest { native, simulated, .. } = contest;
+        let verdict = match contest.verdict {
+            Match::Right => format!("winner right: {native}"),
+            Match::AsGood => format!("winner {simulated} instead of {native}: native rounds overlap"),
+            Match::Wrong => format!("WINNER WRONG: {simulated} instead of {native}"),
+        };
+        let _ = writeln!(text, "{:>7}  {verdict}", "");
     }
+    text + &summary(comparison)
 }
 
 fn line(row: &Row, contest: &Contest) -> String {
     let figure = |median: f64, least: f64, most: f64, best: &str| {
         let spread = if median > 0.0 { (most - least) / 2.0 / median * 100.0 } else { 0.0 };
         let mark = if row.lock == best { "*" } else { " " };
-        format!("{} ±{spread:.0}%{mark}", three_figures(median / MILLION))
+        format!("{} ±{spread:.0}%{mark}", three_figures(median / 1e6))
     };
     let error = row.error.map_or_else(|| "-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
     format!(
@@ -85,7 +62,6 @@ fn line(row: &Row, contest: &Contest) -> String {
     )
 }
 
-/// The figures of the whole, in words.
 fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.contests.iter().filter(|contest| contest.verdict == verdict).count();
     let mut text = format!(
@@ -121,8 +97,13 @@ mod tests {
             simulated_min: simulated,
             simulated_max: simulated,
             error: Some(simulated / native - 1.0),
+            ..Row::default()
         };
         Comparison {
+            schema: 1,
+            date: "d".into(),
+            machine: "m".into(),
+            native: "n".into(),
             rows: vec![row("byte", 2e6, 1e6), row("pv-qspin-kick-at-unlock", 123_456_789.0, 1e8)],
             contests: vec![Contest {
                 profile: "short".into(),
@@ -139,13 +120,9 @@ mod tests {
         }
     }
 
-    fn whole(comparison: &Comparison) -> Whole<'_> {
-        Whole { schema: 1, date: "d", machine: "m", native: "n", comparison }
-    }
-
     #[test]
     fn tables_fit_a_terminal_and_say_what_counts() {
-        let text = whole(&comparison()).table();
+        let text = table(&comparison());
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.contains("winner right in 100 %") && text.contains("-50 %"), "{text}");
     }
@@ -153,10 +130,10 @@ mod tests {
     #[test]
     fn csv_and_json_have_every_row() {
         let comparison = comparison();
-        let whole = whole(&comparison);
-        let text = whole.csv();
+        let text = csv(&comparison);
         assert_eq!(text.lines().filter(|line| !line.starts_with('#')).count(), 3);
-        let value: serde_json::Value = serde_json::from_str(&whole.json()).expect("parses");
+        let json = lab_kit::export::json(&comparison);
+        let value: serde_json::Value = serde_json::from_str(&json).expect("parses");
         assert_eq!(value["rows"].as_array().map(Vec::len), Some(2));
         assert_eq!(value["contests"][0]["verdict"], "right");
     }

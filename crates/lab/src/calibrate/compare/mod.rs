@@ -5,16 +5,14 @@ mod simulated;
 mod verdict;
 
 use super::args::Args;
-use super::run::machine_for_comparison;
+use super::run::{machine_for_comparison, warn};
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
 use lab_kit::output::{FAILED, INTERRUPTED, print};
-use lab_kit::provenance::Provenance;
 use stanchion_cells::scenes::words;
 use std::process::ExitCode;
 use verdict::Comparison;
 
-/// Compares.
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let known = stanchion_sim::lock_names();
     let locks = words("--locks", &args.locks)?;
@@ -26,9 +24,6 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         Some(path) => Some(native::read(path)?.only(&locks, args)?),
         None => native::check(args).map(|()| None)?,
     };
-    if recorded.as_ref().is_some_and(|native| native.cells.is_empty()) {
-        return Err("--bench-json: it has none of these cells".to_owned());
-    }
     let machine = machine_for_comparison(args)?.machine;
     let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {
@@ -38,23 +33,16 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     if let Some(natives) = native.cpus.filter(|&natives| natives != cpus) {
         eprintln!("warning: {} has {cpus} CPUs, the benchmark ran on {natives}", machine.name);
     }
-    let comparison = Comparison::of(simulated::all(args, &machine, &native.cells));
+    let cells = simulated::all(args, &machine, &native.cells);
+    let comparison = Comparison::of(machine.name, native.whence, cells);
     let interrupted = interrupt::requested();
-    let export = export::Whole {
-        schema: 1,
-        date: &Provenance::collect(0).date,
-        machine: &machine.name,
-        native: &native.whence,
-        comparison: &comparison,
-    };
-    let code = print(&if args.json { export.json() } else { export.table() }, ExitCode::SUCCESS);
+    let text = if args.json { lab_kit::export::json(&comparison) } else { export::table(&comparison) };
+    let code = print(&text, ExitCode::SUCCESS);
     if let Some(path) = &args.csv {
-        std::fs::write(path, export.csv())
+        std::fs::write(path, export::csv(&comparison))
             .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
     }
-    for failure in &comparison.failures {
-        eprintln!("warning: {failure}");
-    }
+    warn(&comparison.failures);
     Ok(match (interrupted, comparison.rows.is_empty()) {
         (true, _) => ExitCode::from(INTERRUPTED),
         (false, true) => ExitCode::from(FAILED),

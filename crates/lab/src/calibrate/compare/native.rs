@@ -1,34 +1,16 @@
 //! The native side: cells of `stanchion bench`, run now or read from the files of an earlier run.
+use super::verdict::Row;
 use crate::bench;
 use crate::calibrate::args::Args;
-use serde::Deserialize;
+use clap::{Args as _, FromArgMatches};
+use lab_kit::usage::one_line;
 use stanchion_cells::threads;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// One cell of a benchmark, as its CSV has it.
-#[derive(Clone, Debug, Deserialize)]
-pub(super) struct Cell {
-    pub(super) lock: String,
-    pub(super) profile: String,
-    pub(super) critical_ns: u64,
-    pub(super) think_ns: u64,
-    pub(super) threads: usize,
-    /// Where it is `stalled`, not every thread got the lock at the end: the rates are those of the window.
-    pub(super) state: String,
-    /// Acquisitions a second: median, slowest and fastest round.
-    #[serde(rename = "acquisitions_per_s")]
-    pub(super) rate: f64,
-    #[serde(rename = "acquisitions_per_s_min")]
-    pub(super) least: f64,
-    #[serde(rename = "acquisitions_per_s_max")]
-    pub(super) most: f64,
-}
-
-/// A benchmark.
 #[derive(Clone, Debug)]
 pub(super) struct Native {
-    pub(super) cells: Vec<Cell>,
+    pub(super) cells: Vec<Row>,
     /// Where it comes from, in a line.
     pub(super) whence: String,
     /// CPUs that it ran on, if that is known.
@@ -38,8 +20,7 @@ pub(super) struct Native {
 impl Native {
     /// The cells of some locks, profiles and thread counts, in the order of the benchmark.
     pub(super) fn only(mut self, locks: &[&str], args: &Args) -> Result<Self, String> {
-        let profiles: Option<Vec<&str>> =
-            args.profile.as_ref().map(|list| list.split(',').map(str::trim).collect());
+        let profiles = args.profile.as_ref().map(|list| list.split(',').map(str::trim).collect::<Vec<_>>());
         let counts = args.threads.as_ref().map(|list| threads::parse(list, self.cpus.unwrap_or(1)));
         let counts = counts.transpose().map_err(|error| format!("--threads: {error}"))?;
         self.cells.retain(|cell| {
@@ -47,7 +28,8 @@ impl Native {
                 && profiles.as_ref().is_none_or(|profiles| profiles.contains(&cell.profile.as_str()))
                 && counts.as_ref().is_none_or(|counts| counts.contains(&cell.threads))
         });
-        Ok(self)
+        let any = !self.cells.is_empty();
+        any.then_some(self).ok_or_else(|| "--bench-json: it has none of these cells".to_owned())
     }
 }
 
@@ -75,49 +57,46 @@ fn from_csv(text: &str) -> Result<Native, String> {
 }
 
 /// The cells that have a rate that counts.
-fn cells(text: &str) -> csv::Result<Vec<Cell>> {
+fn cells(text: &str) -> csv::Result<Vec<Row>> {
     let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
     let head = reader.headers()?.clone();
-    let rate = head.iter().position(|column| column == "acquisitions_per_s");
+    let column = |name: &str| head.iter().position(|column| column == name);
+    let (rate, state) = (column("acquisitions_per_s"), column("state"));
     let mut cells = Vec::new();
-    for row in reader.records() {
-        let row = row?;
+    for record in reader.records() {
+        let record = record?;
+        let value = |column: Option<usize>| record.get(column?);
         // What was skipped or failed has none.
-        if rate.and_then(|rate| row.get(rate)) != Some("") {
-            cells.push(row.deserialize::<Cell>(Some(&head))?);
+        if value(rate) != Some("") && matches!(value(state), None | Some("measured" | "stalled")) {
+            cells.push(record.deserialize::<Row>(Some(&head))?);
         }
     }
     // Profiles under a CPU limit have it in their name, and the simulator has none.
-    cells.retain(|cell| matches!(cell.state.as_str(), "measured" | "stalled") && !cell.profile.contains('@'));
+    cells.retain(|cell| !cell.profile.contains('@'));
     Ok(cells)
 }
 
-/// How long threads may take to finish: fair spin locks with many threads a CPU never do, and stall the
-/// comparison.
-const DRAIN: &str = "500ms";
-
-/// The profiles to run.
-fn profiles(args: &Args) -> &str {
-    args.profile.as_deref().unwrap_or("empty,short,medium,long")
+/// What is typed after `stanchion bench` for these cells. Fair spin locks with many threads a CPU never
+/// finish, and are not waited for.
+fn words(args: &Args) -> Vec<String> {
+    let profiles = args.profile.as_deref().unwrap_or("empty,short,medium,long");
+    let mut words = vec![format!("--lock={}", args.locks), format!("--profile={profiles}")];
+    words.extend("--peers=none --latency-rounds=0 --drain=500ms --force".split(' ').map(str::to_owned));
+    let rounds = args.rounds.map(|rounds| rounds.to_string());
+    let Args { threads, time, cpus, .. } = args;
+    for (flag, value) in [("threads", threads), ("time", time), ("rounds", &rounds), ("cpus", cpus)] {
+        words.extend(value.iter().map(|value| format!("--{flag}={value}")));
+    }
+    words.extend(args.quiet.then(|| "--quiet".to_owned()));
+    words
 }
 
 /// What the benchmark would refuse, in one line.
 pub(super) fn check(args: &Args) -> Result<(), String> {
-    if let Some(list) = &args.cpus {
-        bench::cpus(list)?;
-    }
-    bench::check(&bench::Args {
-        lock: Some(args.locks.clone()),
-        peers: Some("none".to_owned()),
-        measure: bench::Measure {
-            profile: vec![profiles(args).to_owned()],
-            threads: args.threads.clone(),
-            time: args.time.clone(),
-            rounds: args.rounds.map(|rounds| rounds.to_string()),
-            ..bench::Measure::default()
-        },
-        ..bench::Args::default()
-    })
+    let command = bench::Args::augment_args(clap::Command::new("bench").no_binary_name(true));
+    let typed = command.try_get_matches_from(words(args));
+    let typed = typed.and_then(|typed| bench::Args::from_arg_matches(&typed));
+    bench::check(&typed.map_err(|error| one_line(&error))?)
 }
 
 /// Runs the benchmark, in a process of its own as a user would.
@@ -125,19 +104,7 @@ pub(super) fn bench(args: &Args) -> Result<Native, String> {
     let json = tempfile::NamedTempFile::new();
     let json = json.map_err(|error| format!("cannot make a file for the benchmark: {error}"))?;
     let mut command = Command::new("/proc/self/exe");
-    command.args(["bench", "--peers", "none", "--latency-rounds", "0", "--drain", DRAIN, "--force"]);
-    command.args(["--lock", &args.locks, "--profile", profiles(args)]).arg("--json").arg(json.path());
-    let rounds = args.rounds.map(|rounds| rounds.to_string());
-    let options =
-        [("--threads", &args.threads), ("--time", &args.time), ("--rounds", &rounds), ("--cpus", &args.cpus)];
-    for (flag, value) in options {
-        if let Some(value) = value {
-            command.args([flag, value.as_str()]);
-        }
-    }
-    if args.quiet {
-        command.arg("--quiet");
-    }
+    command.arg("bench").args(words(args)).arg("--json").arg(json.path());
     match command.stdout(Stdio::null()).status() {
         // Interrupted or with a broken cell: what is there is compared.
         Ok(status) if status.code() != Some(2) => read(json.path()),
@@ -161,7 +128,7 @@ ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
     fn csv_keeps_what_has_a_rate() {
         let native = from_csv(CSV).expect("well formed");
         assert_eq!((native.cells.len(), native.cpus), (2, Some(2)));
-        assert_eq!([&native.cells[0].state, &native.cells[1].state], ["measured", "stalled"]);
+        assert_eq!([native.cells[0].stalled, native.cells[1].stalled], [false, true]);
         assert!(native.whence.contains("2026-11-20") && native.whence.contains("Linux 6"));
         let args = Args::of(&["--profile", "short", "--threads", "1,1x"]);
         let only = native.only(&["byte"], &args).expect("two CPUs");
@@ -170,7 +137,7 @@ ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
 
     #[test]
     fn json_has_the_cells_of_the_csv_with_the_times_of_the_profile() {
-        let report = bench::testing::full();
+        let report = bench::tests::full();
         let native = from_json(&serde_json::to_string(&report).expect("it is JSON")).expect("well formed");
         let (first, measured) = (&native.cells[0], &report.cells[0]);
         let profile = &report.setting.profiles[0];
@@ -179,7 +146,7 @@ ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
             (&measured.lock, &profile.name, measured.threads)
         );
         assert_eq!((first.critical_ns, first.think_ns), (profile.critical_ns, profile.think_ns));
-        assert_eq!(first.rate.to_bits(), measured.rate().to_bits());
+        assert_eq!(first.native.to_bits(), measured.rate().to_bits());
         assert_eq!((native.cells.len(), native.cpus), (report.cells.len(), Some(report.setting.cpus.len())));
     }
 

@@ -1,17 +1,14 @@
 //! The simulated side: the loop of `bench/worker.rs` as a workload, on the machine, for each native cell.
 //!
-//! The native loop acquires, loads a counter that the lock protects, works for the critical time, stores the
-//! counter, releases, and works for a time that is even between half and one and a half of the think time.
-//! That is the free form with one line of data, a section that does not vary and a think time that varies by
-//! 50 %.
-use super::native::Cell;
+//! The native loop acquires, loads a counter, works for the critical time, stores the counter, releases, and
+//! works for half to one and a half of the think time. That is the free form with one line of data, a section
+//! that does not vary and a think time that varies by 50 %.
 use super::verdict::Row;
 use crate::calibrate::args::Args;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
-use lab_kit::stats::Summary;
 use stanchion_sim::machine::Machine;
-use stanchion_sim::workload::{self, Workload};
+use stanchion_sim::workload;
 use stanchion_sim::{Failure, MS, NS, Spec, Time};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -21,21 +18,15 @@ const WITHOUT_WAITING: Time = 10;
 /// Until the first turns are over: with 16 threads on a CPU that takes 64 ms.
 const WARM_UP: Time = 100 * MS;
 
-/// The loop of the benchmark with the times of a cell.
-fn workload(cell: &Cell) -> Result<Workload, String> {
+/// One cell both ways, or why it is not.
+fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
     let sets =
         [format!("workload.critical={}ns", cell.critical_ns), format!("workload.think={}ns", cell.think_ns)];
     // `short` is the free form with the variation and the data of the benchmark's loop.
-    Ok(workload::load_with("short", &sets)?.workload)
-}
-
-/// One cell both ways, or why it is not.
-fn simulate(args: &Args, machine: &Machine, cell: &Cell) -> Result<Row, String> {
-    let workload = workload(cell)?;
+    let workload = workload::load_with("short", &sets)?.workload;
     let waits = cell.threads > machine.topology.cpu_count();
     let time = args.sim_time.as_nanos() as Time * NS;
-    let mut rates = Vec::new();
-    for seed in 1..=args.seeds {
+    let rate = |seed| {
         let spec = Spec {
             machine,
             workload: &workload,
@@ -49,16 +40,16 @@ fn simulate(args: &Args, machine: &Machine, cell: &Cell) -> Result<Row, String> 
             most_events: u64::MAX,
         };
         match stanchion_sim::run(&spec, &interrupt::requested) {
-            Ok(outcome) if outcome.cut_short => return Err("interrupted".to_owned()),
-            Ok(outcome) => rates.push(outcome.ops_per_second()),
-            Err(Failure::Refused(why) | Failure::Broken(why)) => return Err(why),
+            Ok(outcome) if outcome.cut_short => Err("interrupted".to_owned()),
+            Ok(outcome) => Ok(outcome.ops_per_second()),
+            Err(Failure::Refused(why) | Failure::Broken(why)) => Err(why),
         }
-    }
-    Ok(Row::of(cell, &Summary::of(rates)))
+    };
+    Ok(cell.clone().with((1..=args.seeds).map(rate).collect::<Result<_, _>>()?))
 }
 
 /// Simulates every native cell, several at once.
-pub(super) fn all(args: &Args, machine: &Machine, cells: &[Cell]) -> Vec<Result<Row, String>> {
+pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
     let progress = Progress::new(cells.len() as u64, args.quiet);
     let (left, rows) = (Mutex::new(cells.iter().enumerate()), Mutex::new(BTreeMap::new()));
     let next = || left.lock().expect("no thread panics with it").next().filter(|_| !interrupt::requested());
@@ -84,17 +75,17 @@ pub(super) fn all(args: &Args, machine: &Machine, cells: &[Cell]) -> Vec<Result<
 mod tests {
     use super::*;
 
-    fn cell(threads: usize) -> Cell {
-        Cell {
+    fn cell(threads: usize) -> Row {
+        Row {
             lock: "byte".into(),
             profile: "own".into(),
             critical_ns: 70,
             think_ns: 300,
             threads,
-            state: "measured".into(),
-            rate: 1.0,
-            least: 1.0,
-            most: 1.0,
+            native: 1.0,
+            native_min: 1.0,
+            native_max: 1.0,
+            ..Row::default()
         }
     }
 

@@ -4,43 +4,53 @@
 //! benchmark's rounds of two locks overlap, the benchmark itself does not tell them apart; so a simulated
 //! winner whose native rounds reach into those of the native winner counts as *as good*. The shares are given
 //! both ways.
-use super::native::Cell;
+use crate::calibrate::sample::Figure;
+use lab_kit::provenance::Provenance;
 use lab_kit::stats::Summary;
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 
-/// One lock of one cell.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+/// One lock of one cell: read from the CSV of a benchmark, then simulated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(super) struct Row {
     pub(super) profile: String,
     pub(super) threads: usize,
     pub(super) lock: String,
+    #[serde(skip_serializing)]
+    pub(super) critical_ns: u64,
+    #[serde(skip_serializing)]
+    pub(super) think_ns: u64,
+    /// Acquisitions a second: median, slowest and fastest round.
+    #[serde(rename(deserialize = "acquisitions_per_s"))]
     pub(super) native: f64,
+    #[serde(rename(deserialize = "acquisitions_per_s_min"))]
     pub(super) native_min: f64,
+    #[serde(rename(deserialize = "acquisitions_per_s_max"))]
     pub(super) native_max: f64,
+    /// Not every thread got the lock at the end: the rates are those of the window.
+    #[serde(rename(deserialize = "state"), deserialize_with = "is_stalled")]
     pub(super) stalled: bool,
+    /// The same of the simulated runs.
+    #[serde(skip_deserializing)]
     pub(super) simulated: f64,
+    #[serde(skip_deserializing)]
     pub(super) simulated_min: f64,
+    #[serde(skip_deserializing)]
     pub(super) simulated_max: f64,
     /// Relative: 0.1 is ten per cent too much.
+    #[serde(skip_deserializing)]
     pub(super) error: Option<f64>,
 }
 
+fn is_stalled<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
+    Ok(String::deserialize(from)? == "stalled")
+}
+
 impl Row {
-    /// Of a native cell and the rates of its simulated runs.
-    pub(super) fn of(native: &Cell, simulated: &Summary) -> Self {
-        Self {
-            profile: native.profile.clone(),
-            threads: native.threads,
-            lock: native.lock.clone(),
-            native: native.rate,
-            native_min: native.least,
-            native_max: native.most,
-            stalled: native.state == "stalled",
-            simulated: simulated.median,
-            simulated_min: simulated.min,
-            simulated_max: simulated.max,
-            error: (native.rate > 0.0).then(|| simulated.median / native.rate - 1.0),
-        }
+    /// The same with the rates of its simulated runs.
+    pub(super) fn with(self, rates: Vec<f64>) -> Self {
+        let Summary { median, min, max, .. } = Summary::of(rates);
+        let error = (self.native > 0.0).then(|| median / self.native - 1.0);
+        Self { simulated: median, simulated_min: min, simulated_max: max, error, ..self }
     }
 }
 
@@ -66,9 +76,13 @@ pub(super) struct Contest {
     pub(super) verdict: Match,
 }
 
-/// All of it.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Comparison {
+    pub(super) schema: u32,
+    pub(super) date: String,
+    pub(super) machine: String,
+    /// Where the native side comes from.
+    pub(super) native: String,
     pub(super) rows: Vec<Row>,
     pub(super) contests: Vec<Contest>,
     /// Shares of contests whose winner is the same, and the same or as good.
@@ -82,10 +96,9 @@ pub(super) struct Comparison {
 
 impl Comparison {
     /// Of all cells, and of why some were not simulated.
-    pub(super) fn of(cells: Vec<Result<Row, String>>) -> Self {
-        let (rows, failures): (Vec<_>, Vec<_>) = cells.into_iter().partition(Result::is_ok);
-        let rows: Vec<Row> = rows.into_iter().flatten().collect();
-        let failures = failures.into_iter().filter_map(Result::err).collect();
+    pub(super) fn of(machine: String, native: String, cells: Vec<Result<Row, String>>) -> Self {
+        let failures = cells.iter().filter_map(|cell| cell.clone().err()).collect();
+        let rows: Vec<Row> = cells.into_iter().flatten().collect();
         let contests = contests(&rows);
         let share = |may: fn(Match) -> bool| {
             let count = contests.iter().filter(|contest| may(contest.verdict)).count();
@@ -99,6 +112,10 @@ impl Comparison {
             }
         }
         Self {
+            schema: 1,
+            date: Provenance::collect(0).date,
+            machine,
+            native,
             same_winner: share(|verdict| verdict == Match::Right),
             right_winner: share(|verdict| verdict != Match::Wrong),
             median_error: median(rows.iter()),
@@ -112,21 +129,20 @@ impl Comparison {
 
 fn median<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
     let errors: Vec<f64> = rows.filter_map(|row| row.error.map(f64::abs)).collect();
-    crate::calibrate::sample::Figure::of(&errors).map(|figure| figure.median)
+    Figure::of(&errors).map(|figure| figure.median)
 }
 
 /// One contest for each profile and thread count that at least two locks take part in.
 fn contests(rows: &[Row]) -> Vec<Contest> {
-    let contest = |(index, row): (usize, &Row)| {
+    let contest = |row: &Row| {
         let same = |other: &&Row| other.profile == row.profile && other.threads == row.threads;
-        if rows[..index].iter().any(|other| same(&other))
-            || !rows[index + 1..].iter().any(|other| same(&other))
-        {
+        let all: Vec<&Row> = rows.iter().filter(same).collect();
+        // Once for all of them, at the first.
+        if all.len() < 2 || !core::ptr::eq(all[0], row) {
             return None;
         }
-        let rates = |rate: fn(&Row) -> f64| move |a: &&Row, b: &&Row| rate(a).total_cmp(&rate(b));
-        let native = rows.iter().filter(same).max_by(rates(|row| row.native))?;
-        let simulated = rows.iter().filter(same).max_by(rates(|row| row.simulated))?;
+        let best = |rate: fn(&Row) -> f64| all.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
+        let (native, simulated) = (best(|row| row.native)?, best(|row| row.simulated)?);
         let verdict = match simulated.native_max >= native.native_min {
             _ if native.lock == simulated.lock => Match::Right,
             true => Match::AsGood,
@@ -135,7 +151,7 @@ fn contests(rows: &[Row]) -> Vec<Contest> {
         let (native, simulated) = (native.lock.clone(), simulated.lock.clone());
         Some(Contest { profile: row.profile.clone(), threads: row.threads, native, simulated, verdict })
     };
-    rows.iter().enumerate().filter_map(contest).collect()
+    rows.iter().filter_map(contest).collect()
 }
 
 #[cfg(test)]
@@ -143,23 +159,25 @@ mod tests {
     use super::*;
 
     fn row(lock: &str, threads: usize, native: [f64; 3], simulated: f64) -> Row {
-        let native = Cell {
-            lock: lock.into(),
+        let row = Row {
             profile: "p".into(),
-            critical_ns: 0,
-            think_ns: 0,
             threads,
-            state: "measured".into(),
-            rate: native[1],
-            least: native[0],
-            most: native[2],
+            lock: lock.into(),
+            native: native[1],
+            native_min: native[0],
+            native_max: native[2],
+            ..Row::default()
         };
-        Row::of(&native, &Summary::of(vec![simulated]))
+        row.with(vec![simulated])
+    }
+
+    fn comparison(cells: Vec<Result<Row, String>>) -> Comparison {
+        Comparison::of("m".into(), "n".into(), cells)
     }
 
     #[test]
     fn winners_are_right_as_good_or_wrong() {
-        let comparison = Comparison::of(vec![
+        let comparison = comparison(vec![
             Ok(row("a", 1, [9.0, 10.0, 11.0], 12.0)),
             Ok(row("b", 1, [5.0, 6.0, 7.0], 6.0)),
             Ok(row("a", 2, [9.0, 10.0, 11.0], 8.0)),
@@ -177,7 +195,7 @@ mod tests {
 
     #[test]
     fn a_lock_alone_is_no_contest_and_a_failure_is_told() {
-        let comparison = Comparison::of(vec![Ok(row("a", 1, [1.0, 1.0, 1.0], 1.0)), Err("b: hung".into())]);
+        let comparison = comparison(vec![Ok(row("a", 1, [1.0, 1.0, 1.0], 1.0)), Err("b: hung".into())]);
         assert!(comparison.contests.is_empty());
         assert_eq!((comparison.rows.len(), comparison.failures.len()), (1, 1));
     }

@@ -9,61 +9,59 @@ const LONGEST: f64 = 1.5;
 /// Dampings that are tried in each round.
 const DAMPINGS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
-/// Where the cost is least, as far as `rounds` steps find it, and the errors there. The cost is squared
-/// errors in units of `scale` and squared distances from the priors in units of their widths. `evaluate`
-/// gives the errors at each of several points; `None` where it cannot, which at the start of a round ends the
-/// search without a result.
-pub(super) fn descend(
-    start: &[f64],
-    start_errors: &[f64],
+/// A point, and what was found there.
+pub(super) type Found<T> = (Vec<f64>, T);
+
+/// The start, and where the cost is least, as far as `rounds` steps find it. The cost is squared errors in
+/// units of `scale` and squared distances from the priors in units of their widths. `evaluate` finds something
+/// at each of several points, of which `errors` are made; `None` where it cannot, which at the start of a round
+/// ends the search without a result.
+pub(super) fn descend<T: Clone>(
+    start: Vec<f64>,
     priors: &[(f64, f64)],
     scale: f64,
     rounds: u32,
-    evaluate: impl Fn(&[Vec<f64>]) -> Vec<Option<Vec<f64>>>,
-) -> Option<(Vec<f64>, Vec<f64>)> {
-    let cost = |point: &[f64], errors: &[f64]| {
-        let misfit: f64 = errors.iter().map(|error| (error / scale).powi(2)).sum();
+    evaluate: impl Fn(&[Vec<f64>]) -> Vec<Option<T>>,
+    errors: impl Fn(&T) -> Vec<f64>,
+) -> Option<(Found<T>, Found<T>)> {
+    let cost = |(point, found): &Found<T>| {
+        let misfit: f64 = errors(found).iter().map(|error| (error / scale).powi(2)).sum();
         let strain = |(value, (centre, width)): (&f64, &(f64, f64))| ((value - centre) / width).powi(2);
         misfit + point.iter().zip(priors).map(strain).sum::<f64>()
     };
-    let (mut point, mut errors) = (start.to_vec(), start_errors.to_vec());
-    let mut least = cost(&point, &errors);
+    let found = evaluate(core::slice::from_ref(&start)).pop()??;
+    let before = (start, found);
+    let mut best = before.clone();
     for _ in 0..rounds {
-        let slopes = slopes(&point, &errors, priors, &evaluate)?;
-        let tries = DAMPINGS.map(|damping| step(&point, &errors, &slopes, priors, scale, damping));
-        let found = tries.iter().zip(evaluate(&tries));
-        let found = found.filter_map(|(point, errors)| Some((cost(point, errors.as_ref()?), point, errors?)));
-        let (found_cost, found_point, found_errors) = found.min_by(|one, other| one.0.total_cmp(&other.0))?;
-        if found_cost >= least {
+        let (point, here) = (&best.0, errors(&best.1));
+        let (moves, probes): (Vec<f64>, Vec<Vec<f64>>) = probes(point, priors).unzip();
+        // By how much each error changes with each parameter.
+        let slope = |(moved, by): (Option<T>, f64)| {
+            Some(errors(&moved?).iter().zip(&here).map(|(after, before)| (after - before) / by).collect())
+        };
+        let slopes: Option<Vec<Vec<f64>>> = evaluate(&probes).into_iter().zip(moves).map(slope).collect();
+        let slopes = slopes?;
+        let tries = DAMPINGS.map(|damping| step(point, &here, &slopes, priors, scale, damping));
+        let found = evaluate(&tries).into_iter().zip(tries).filter_map(|(found, at)| Some((at, found?)));
+        let next = found.min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
+        if cost(&next) >= cost(&best) {
             break;
         }
-        (least, point, errors) = (found_cost, found_point.clone(), found_errors);
+        best = next;
     }
-    Some((point, errors))
+    Some((before, best))
 }
 
-/// By how much each error changes with each parameter: `slopes[parameter][error]`.
-fn slopes(
-    point: &[f64],
-    errors: &[f64],
-    priors: &[(f64, f64)],
-    evaluate: &impl Fn(&[Vec<f64>]) -> Vec<Option<Vec<f64>>>,
-) -> Option<Vec<Vec<f64>>> {
-    let distance = |(_, width): &(f64, f64)| (PROBE * width).clamp(PROBE_RANGE.0, PROBE_RANGE.1);
-    let moves: Vec<f64> = priors.iter().map(distance).collect();
-    let probe = |(parameter, by): (usize, &f64)| {
+/// For each parameter how far it is moved to see what it does, and to which point.
+fn probes(point: &[f64], priors: &[(f64, f64)]) -> impl Iterator<Item = (f64, Vec<f64>)> {
+    priors.iter().enumerate().map(|(parameter, (_, width))| {
+        let by = (PROBE * width).clamp(PROBE_RANGE.0, PROBE_RANGE.1);
         let mut probe = point.to_vec();
         probe[parameter] += by;
-        probe
-    };
-    let probes: Vec<Vec<f64>> = moves.iter().enumerate().map(probe).collect();
-    let slope = |(moved, by): (Option<Vec<f64>>, &f64)| {
-        Some(moved?.iter().zip(errors).map(|(after, before)| (after - before) / by).collect())
-    };
-    evaluate(&probes).into_iter().zip(&moves).map(slope).collect()
+        (by, probe)
+    })
 }
 
-/// The point that a step leads to.
 fn step(
     point: &[f64],
     errors: &[f64],
@@ -72,17 +70,13 @@ fn step(
     scale: f64,
     damping: f64,
 ) -> Vec<f64> {
-    let count = point.len();
     let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
-    let mut matrix = vec![vec![0.0; count]; count];
-    let mut right = vec![0.0; count];
-    for row in 0..count {
-        let (centre, width) = priors[row];
-        for column in 0..count {
-            matrix[row][column] = dot(&slopes[row], &slopes[column]) / (scale * scale);
-        }
+    let row = |one: &Vec<f64>| slopes.iter().map(|other| dot(one, other) / (scale * scale)).collect();
+    let mut matrix: Vec<Vec<f64>> = slopes.iter().map(row).collect();
+    let mut right = Vec::new();
+    for (row, (centre, width)) in priors.iter().enumerate() {
         matrix[row][row] += (1.0 + damping) / (width * width);
-        right[row] = -dot(&slopes[row], errors) / (scale * scale) - (point[row] - centre) / (width * width);
+        right.push(-dot(&slopes[row], errors) / (scale * scale) - (point[row] - centre) / (width * width));
     }
     let moves = solve(matrix, right);
     let farthest = moves.iter().zip(priors).map(|(by, (_, width))| (by / width).abs()).fold(0.0, f64::max);
@@ -132,26 +126,30 @@ mod tests {
 
     #[test]
     fn wide_priors_let_the_data_speak() {
-        let start = vec![1.0_f64.ln(), 1.0_f64.ln()];
-        let errors = curve(core::slice::from_ref(&start)).pop().flatten().expect("it has errors");
-        let priors = [(start[0], 2.0), (start[1], 2.0)];
-        let (end, left) = descend(&start, &errors, &priors, 0.02, 10, curve).expect("nothing fails");
+        let priors = [(0.0, 2.0), (0.0, 2.0)];
+        let start = vec![0.0, 0.0];
+        let (before, (end, left)) =
+            descend(start.clone(), &priors, 0.02, 10, curve, Vec::clone).expect("nothing fails");
+        assert_eq!((Some(Some(before.1)), before.0), (curve(core::slice::from_ref(&start)).pop(), start));
         assert!((end[0].exp() - 2.0).abs() < 0.01 && (end[1].exp() - 0.5).abs() < 0.01, "{end:?}");
         assert!(left.iter().all(|error| error.abs() < 0.01), "{left:?}");
     }
 
     #[test]
     fn narrow_priors_hold_against_the_data() {
-        let start = vec![0.0, 0.0];
-        let errors = curve(core::slice::from_ref(&start)).pop().flatten().expect("it has errors");
         let priors = [(0.0, 0.001), (0.0, 0.001)];
-        let (end, _) = descend(&start, &errors, &priors, 0.02, 10, curve).expect("nothing fails");
+        let found = descend(vec![0.0, 0.0], &priors, 0.02, 10, curve, Vec::clone);
+        let (_, (end, _)) = found.expect("nothing fails");
         assert!(end.iter().all(|value| value.abs() < 0.01), "{end:?}");
     }
 
     #[test]
     fn a_search_that_is_stopped_has_no_result() {
-        let stopped = descend(&[0.0], &[1.0], &[(0.0, 1.0)], 0.02, 3, |points| vec![None; points.len()]);
-        assert!(stopped.is_none());
+        let search = |stop: usize| {
+            let evaluate = |points: &[Vec<f64>]| vec![(points.len() < stop).then(|| vec![1.0]); points.len()];
+            descend(vec![0.0], &[(0.0, 1.0)], 0.02, 3, evaluate, Vec::clone)
+        };
+        assert!(search(1).is_none() && search(2).is_none(), "at once, and before the first step");
+        assert!(search(9).is_some());
     }
 }

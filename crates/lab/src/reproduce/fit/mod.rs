@@ -10,10 +10,10 @@ mod record;
 
 use super::args::FitArgs;
 use super::report::number;
-use super::{refuse, today};
+use super::today;
 use core::fmt::Write;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, ended, print};
 use lab_kit::progress::Progress;
 use problem::{Measured, Problem};
 use record::Fit;
@@ -25,7 +25,7 @@ const BARS: (f64, f64) = (0.05, 0.12);
 
 /// Fits tables together; or checks or records them, each by itself.
 pub(crate) fn fit(args: &FitArgs) -> ExitCode {
-    run(args).unwrap_or_else(|message| refuse(&message))
+    run(args).unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 fn run(args: &FitArgs) -> Result<ExitCode, String> {
@@ -53,16 +53,14 @@ fn run(args: &FitArgs) -> Result<ExitCode, String> {
 }
 
 /// A point, and what was found there of each part.
-type Found = (Vec<f64>, Vec<Measured>);
+type Found = descent::Found<Vec<Measured>>;
 
-/// Fits, checks or records one problem. Whether it holds: a fit passes the bars, one that is checked is not
-/// stale.
+/// Fits, checks or records. Whether it holds: a fit passes the bars, one that is checked is not stale.
 fn one(problem: &Problem, args: &FitArgs, on_record: &[Fit], text: &mut String) -> Result<bool, ExitCode> {
     let moves = !args.check && !args.record && !problem.knobs.is_empty();
     let Some((before, after)) = search(problem, args, if moves { args.rounds } else { 0 }) else {
         if interrupt::requested() {
-            eprintln!("stanchion: interrupted; nothing was written");
-            return Err(ExitCode::from(INTERRUPTED));
+            return Err(ended(INTERRUPTED, "interrupted; nothing was written"));
         }
         // It was told on standard error.
         return Err(ExitCode::from(FAILED));
@@ -79,83 +77,53 @@ fn one(problem: &Problem, args: &FitArgs, on_record: &[Fit], text: &mut String) 
     }
     let moved = if moves { record::write_moved(problem, &after.0, &args.dir) } else { Ok(Vec::new()) };
     let written = moved.and_then(|paths| Ok([paths, vec![record::write(fits, &args.dir)?]].concat()));
-    let written = written.map_err(|message| {
-        eprintln!("stanchion: {message}");
-        ExitCode::from(FAILED)
-    })?;
+    let written = written.map_err(|message| ended(FAILED, message))?;
     text.extend(written.iter().map(|path| format!("written: {}\n", path.display())));
     Ok(passes || args.record)
 }
 
 /// Where the parameters are, and where `rounds` steps lead. `None` if a run was stopped or failed.
 fn search(problem: &Problem, args: &FitArgs, rounds: u32) -> Option<(Found, Found)> {
-    let evaluations = if rounds > 0 { 2 + rounds as usize * (problem.knobs.len() + 4) } else { 1 };
+    let evaluations = 1 + rounds as usize * (problem.knobs.len() + 4);
     let progress = Progress::new((evaluations * problem.runs()) as u64, args.quiet);
-    let measure = |points: &[Vec<f64>]| problem.measure(points, &interrupt::requested, &|| progress.step());
-    let at = |point: Vec<f64>| {
-        let found = measure(core::slice::from_ref(&point)).pop().flatten()?;
-        Some((point, found))
-    };
-    let flat = |found: &[Measured]| found.iter().flat_map(|part| part.errors.clone()).collect::<Vec<f64>>();
-    let errors = |points: &[Vec<f64>]| measure(points).into_iter().map(|found| Some(flat(&found?))).collect();
-    let before = at(problem.start())?;
-    let after = if rounds > 0 {
-        let (priors, scale) = (problem.priors(), problem::ERROR_SCALE);
-        let (end, _) = descent::descend(&before.0, &flat(&before.1), &priors, scale, rounds, errors)?;
-        at(end)?
-    } else {
-        before.clone()
-    };
+    let measure = |points: &[Vec<f64>]| problem.measure(points, &progress);
+    let errors = |found: &Vec<Measured>| found.iter().flat_map(|part| part.errors.clone()).collect();
+    let priors: Vec<_> = problem.knobs.iter().map(|knob| (knob.centre.ln(), knob.sigma)).collect();
+    let (start, scale) = (problem.start(), problem::ERROR_SCALE);
+    let found = descent::descend(start, &priors, scale, rounds, measure, errors);
     progress.finish();
-    Some((before, after))
+    found
 }
+
+/// What stands above the cells of a column.
+const HEAD: &str = "              published    simulated     error    before";
 
 /// The columns before and after, and where the parameters went. Whether each column passes the bars.
 fn tell(text: &mut String, problem: &Problem, (start, before): &Found, (end, after): &Found) -> bool {
     let mut all_pass = true;
     for ((part, before), after) in problem.parts.iter().zip(before).zip(after) {
-        let table = &part.table;
-        let _ = writeln!(
-            text,
-            "{}, column {} ({})\n  {:>8} {:>12} {:>12} {:>9} {:>9}",
-            table.title, part.column, table.unit, "", "published", "simulated", "error", "before"
-        );
+        let _ = writeln!(text, "{}, column {} ({})\n{HEAD}", part.table.title, part.column, part.table.unit);
         for ((row, published), (after, before)) in part.rows().zip(after.errors.iter().zip(&before.errors)) {
-            let _ = writeln!(
-                text,
-                "  {:>8} {:>12} {:>12} {:>+7.1} % {:>+7.1} %",
-                row.label,
-                number(published),
-                number(published * after.exp()),
-                after.exp_m1() * 100.0,
-                before.exp_m1() * 100.0
-            );
+            let [error, before] = [after, before].map(|error| error.exp_m1() * 100.0);
+            let [published, simulated] = [published, published * after.exp()].map(number);
+            let cells = format!("{:>8} {published:>12} {simulated:>12}", row.label);
+            let _ = writeln!(text, "  {cells} {error:>+7.1} % {before:>+7.1} %");
         }
         let (median, worst) = after.median_and_worst();
         let passes = median <= BARS.0 && worst <= BARS.1;
         all_pass &= passes;
-        let _ = writeln!(
-            text,
-            "  {:.1} % in the median, {:.1} % at worst; bars (median {:.0} %, worst {:.0} %): {}",
-            median * 100.0,
-            worst * 100.0,
-            BARS.0 * 100.0,
-            BARS.1 * 100.0,
-            if passes { "passed" } else { "missed" }
-        );
+        let [median, worst, bar, last] = [median, worst, BARS.0, BARS.1].map(|share| share * 100.0);
+        let bars = format!("bars (median {bar:.0} %, worst {last:.0} %)");
+        let how = if passes { "passed" } else { "missed" };
+        let _ = writeln!(text, "  {median:.1} % in the median, {worst:.1} % at worst; {bars}: {how}");
     }
     for ((knob, start), end) in problem.knobs.iter().zip(start).zip(end) {
-        let of = knob.part.map_or("", |part| &problem.parts[part].table.name);
-        let _ = writeln!(
-            text,
-            "  {:32} {:>10} from {:>10}, prior {} +- {:.0} %: {:+.1} widths",
-            format!("{of} {}", knob.path).trim_start(),
-            number(end.exp()),
-            number(start.exp()),
-            number(knob.centre),
-            knob.sigma * 100.0,
-            (end - knob.centre.ln()) / knob.sigma
-        );
+        let of = knob.part.map_or(String::new(), |part| format!("{} ", problem.parts[part].table.name));
+        let name = of + &knob.path;
+        let [now, before, centre] = [end.exp(), start.exp(), knob.centre].map(number);
+        let (wide, far) = (knob.sigma * 100.0, (end - knob.centre.ln()) / knob.sigma);
+        let prior = format!("prior {centre} +- {wide:.0} %: {far:+.1} widths");
+        let _ = writeln!(text, "  {name:32} {now:>10} from {before:>10}, {prior}");
     }
     all_pass
 }

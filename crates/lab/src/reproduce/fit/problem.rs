@@ -1,9 +1,10 @@
-//! What is fitted to what: the columns to fit of one or more tables of a machine, and the parameters that may
-//! move.
+//! What is fitted to what: columns to fit of tables of one machine, and the parameters that may move.
 use super::super::args::FitArgs;
 use super::super::summary::median_and_worst;
+use core::slice::Chunks;
+use lab_kit::interrupt;
 use lab_kit::names::unknown;
-use stanchion_cells::published::cells::exists;
+use lab_kit::progress::Progress;
 use stanchion_cells::published::fingerprint::of_traces;
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::simulate::{self, Done, Job, Miss};
@@ -20,7 +21,6 @@ pub(super) const ERROR_SCALE: f64 = 0.02;
 pub(super) const FROM: &str = "; prior ";
 
 /// A parameter that may move.
-#[derive(Clone, Debug)]
 pub(crate) struct Knob {
     pub path: String,
     /// To which part's workload it belongs; `None`: to the machine.
@@ -28,7 +28,6 @@ pub(crate) struct Knob {
     /// What was known before any fit, and how well.
     pub centre: f64,
     pub sigma: f64,
-    /// What the file says now.
     pub now: f64,
 }
 
@@ -50,14 +49,12 @@ pub(super) struct Measured {
 }
 
 impl Measured {
-    /// Of the relative errors.
     pub(super) fn median_and_worst(&self) -> (f64, f64) {
         let errors: Vec<f64> = self.errors.iter().map(|error| error.exp_m1()).collect();
         median_and_worst(&errors).unwrap_or_default()
     }
 }
 
-/// A fit.
 pub(crate) struct Problem {
     pub parts: Vec<Part>,
     pub knobs: Vec<Knob>,
@@ -74,11 +71,11 @@ fn centre(sources: &[Source], path: &str, now: f64) -> f64 {
 
 /// The workload of a row, which may differ in what the row stands for.
 fn of_row(file: &WorkloadFile, row: &Row) -> Workload {
-    let (same, sets) = (file.workload.clone(), &row.workload_sets);
-    if sets.is_empty() {
-        return same;
+    let own = file.workload.clone();
+    match &row.workload_sets[..] {
+        [] => own,
+        sets => workload::read_with(&workload::write(file), &own.name, sets).map_or(own, |new| new.workload),
     }
-    workload::read_with(&workload::write(file), &same.name, sets).map_or(same, |read| read.workload)
 }
 
 /// The path of a file in `dir` if it is there, else its name in the library.
@@ -92,9 +89,6 @@ impl Part {
         let column = table.fit.clone().ok_or_else(|| format!("{} has no column to fit", table.name))?;
         if let Some(other) = args.lock.as_ref().filter(|other| **other != column) {
             return Err(format!("a fit opens of {} the column {column} only, not {other}", table.name));
-        }
-        if !exists(&column) {
-            return Err(format!("{column} of {} comes with its issue: nothing to fit yet", table.name));
         }
         let name = &table.rows.first().ok_or("a table without rows")?.workload_name;
         let workload = workload::load(&place(&args.dir, "workloads", name))?;
@@ -116,15 +110,17 @@ impl Part {
         self.table.rows.iter().filter_map(move |row| Some((row, to_fit(row)?)))
     }
 
-    /// What the runs of its rows came to, each row with all seeds; `None` where one was stopped or failed.
-    fn measured(&self, results: &[Result<Done, Miss>], seeds: usize) -> Option<Measured> {
-        let error = |((_, published), seeds): ((&Row, f64), &[Result<Done, Miss>])| {
+    /// What the runs of its rows came to, the next of `results`, each row with all seeds; `None` where one was
+    /// stopped or failed.
+    fn measured(&self, results: &mut Chunks<Result<Done, Miss>>) -> Option<Measured> {
+        let results: Vec<_> = results.take(self.rows().count()).collect();
+        let error = |((_, published), seeds): ((&Row, f64), &&[Result<Done, Miss>])| {
             let sum: Option<f64> = seeds.iter().map(|done| Some(done.as_ref().ok()?.value)).sum();
             let error = (sum? / seeds.len() as f64 / self.table.scale / published).ln();
             error.is_finite().then_some(error)
         };
-        let errors = self.rows().zip(results.chunks(seeds)).map(error).collect::<Option<_>>()?;
-        let traces = results.iter().step_by(seeds).flatten().map(|done| done.trace);
+        let errors = self.rows().zip(&results).map(error).collect::<Option<_>>()?;
+        let traces = results.iter().flat_map(|seeds| &seeds[0]).map(|done| done.trace);
         Some(Measured { errors, trace: of_traces(traces) })
     }
 }
@@ -132,16 +128,15 @@ impl Part {
 impl Problem {
     pub(super) fn new(tables: Vec<Table>, args: &FitArgs) -> Result<Self, String> {
         let first = tables.first().ok_or("no table")?;
-        let (name, sets) = (&first.machine_name, &first.machine_sets);
-        if let Some(other) =
-            tables.iter().find(|table| (&table.machine_name, &table.machine_sets) != (name, sets))
-        {
+        let machine = |table: &Table| (table.machine_name.clone(), table.machine_sets.clone());
+        if let Some(other) = tables.iter().find(|table| machine(table) != machine(first)) {
+            let both = format!("{} and {}", first.name, other.name);
             return Err(format!(
-                "{} and {} are not of the same machine: tables that are fitted together must be",
-                first.name, other.name
+                "{both} are not of the same machine: tables that are fitted together must be"
             ));
         }
-        let machine = machine::load_with(&place(&args.dir, "machines", name), sets)?;
+        let (name, sets) = machine(first);
+        let machine = machine::load_with(&place(&args.dir, "machines", &name), &sets)?;
         let parts = tables.into_iter().map(|table| Part::new(table, args)).collect::<Result<Vec<_>, _>>()?;
         let mut problem = Self { parts, knobs: Vec::new(), machine, seeds: args.seeds };
         problem.knobs = problem.all_knobs();
@@ -156,15 +151,15 @@ impl Problem {
         Ok(problem)
     }
 
-    /// The parameters with a prior: of the workloads, and of the machine where one of the tables fits that,
-    /// too.
+    /// Those with a prior: of the workloads, and of the machine where one of the tables fits that, too.
     fn all_knobs(&self) -> Vec<Knob> {
         let mut knobs = Vec::new();
         let mut add = |part, priors: &[Prior], sources: &[Source], number: &dyn Fn(&str) -> Option<f64>| {
             for Prior { field, sigma, .. } in priors {
-                let Some(now) = number(field) else { continue };
-                let centre = centre(sources, field, now);
-                knobs.push(Knob { path: field.clone(), part, centre, sigma: *sigma, now });
+                if let Some(now) = number(field).filter(|now| *now > 0.0) {
+                    let centre = centre(sources, field, now);
+                    knobs.push(Knob { path: field.clone(), part, centre, sigma: *sigma, now });
+                }
             }
         };
         if self.parts.iter().any(|part| part.table.fits_machine) {
@@ -175,7 +170,6 @@ impl Problem {
             let file = &part.workload;
             add(Some(index), &file.priors, &file.sources, &|path| workload::number(&file.workload, path));
         }
-        knobs.retain(|knob| knob.now > 0.0 && knob.centre > 0.0);
         knobs
     }
 
@@ -184,12 +178,6 @@ impl Problem {
         self.knobs.iter().map(|knob| knob.now.ln()).collect()
     }
 
-    /// Centre and width of each prior, as logarithms.
-    pub(super) fn priors(&self) -> Vec<(f64, f64)> {
-        self.knobs.iter().map(|knob| (knob.centre.ln(), knob.sigma)).collect()
-    }
-
-    /// How many simulations one evaluation takes.
     pub(super) fn runs(&self) -> usize {
         self.parts.iter().map(|part| part.rows().count()).sum::<usize>() * self.seeds as usize
     }
@@ -197,8 +185,8 @@ impl Problem {
     /// Machine and workloads with the parameters where `point` has them.
     pub(super) fn at(&self, point: &[f64]) -> (MachineFile, Vec<WorkloadFile>) {
         let mut file = self.machine.clone();
-        let mut workloads: Vec<WorkloadFile> = self.parts.iter().map(|part| part.workload.clone()).collect();
         let machine = &mut file.machine;
+        let mut workloads: Vec<WorkloadFile> = self.parts.iter().map(|part| part.workload.clone()).collect();
         for (knob, value) in self.knobs.iter().zip(point) {
             let set = match knob.part {
                 Some(part) => workload::set_number(&mut workloads[part].workload, &knob.path, value.exp()),
@@ -214,14 +202,8 @@ impl Problem {
         (file, workloads)
     }
 
-    /// What is found of each part, at each of the points. `None` where a run was stopped or failed; a failure
-    /// is told on standard error.
-    pub(super) fn measure(
-        &self,
-        points: &[Vec<f64>],
-        stop: &(dyn Fn() -> bool + Sync),
-        one_done: &(dyn Fn() + Sync),
-    ) -> Vec<Option<Vec<Measured>>> {
+    /// What is found of each part, at each of the points. `None` where a run was stopped, or failed and said so.
+    pub(super) fn measure(&self, points: &[Vec<f64>], progress: &Progress) -> Vec<Option<Vec<Measured>>> {
         let mut jobs = Vec::new();
         for point in points {
             let (machine, workloads) = self.at(point);
@@ -240,21 +222,17 @@ impl Problem {
                 }
             }
         }
-        let results = simulate::all(&jobs, stop, &|_, result| {
+        let results = simulate::all(&jobs, &interrupt::requested, &|_, result| {
             if let Err(Miss::Failed(why)) = result {
                 eprintln!("stanchion: {why}");
             }
-            one_done();
+            progress.step();
         });
-        let of_parts = |mut left: &[Result<Done, Miss>]| {
-            let of_part = |part: &Part| {
-                let (own, others) = left.split_at(part.rows().count() * self.seeds as usize);
-                left = others;
-                part.measured(own, self.seeds as usize)
-            };
-            self.parts.iter().map(of_part).collect()
+        let of_point = |results: &[Result<Done, Miss>]| {
+            let mut rows = results.chunks(self.seeds as usize);
+            self.parts.iter().map(|part| part.measured(&mut rows)).collect()
         };
-        results.chunks(self.runs()).map(of_parts).collect()
+        results.chunks(self.runs()).map(of_point).collect()
     }
 }
 

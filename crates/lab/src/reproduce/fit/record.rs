@@ -7,7 +7,6 @@ use stanchion_sim::machine::file::{self as machine_file, Evidence};
 use stanchion_sim::workload::{self, WorkloadFile};
 use std::path::{Path, PathBuf};
 
-/// Where the file is in the tree.
 const PATH: &str = "published/fits.toml";
 const HEAD: &str = "\
 # What each fit came to and was made with, written by `stanchion fit`. `machine` and `workload` are fingerprints of their
@@ -22,7 +21,6 @@ struct File {
     fits: Vec<Fit>,
 }
 
-/// A fit of one table.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Fit {
@@ -58,7 +56,6 @@ pub(super) fn of(problem: &Problem, point: &[f64], measured: &[Measured], date: 
     problem.parts.iter().zip(&workloads).zip(measured).map(of_part).collect()
 }
 
-/// The fits that are on record below `dir`.
 pub(super) fn read(dir: &Path) -> Result<Vec<Fit>, String> {
     let path = dir.join(PATH);
     let failed = |error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
@@ -84,17 +81,19 @@ pub(super) fn stale(on_record: &[Fit], now: &Fit) -> Option<String> {
 
 /// Records fits below `dir`, in place of those of the same tables.
 pub(super) fn write(fits: Vec<Fit>, dir: &Path) -> Result<PathBuf, String> {
-    let path = dir.join(PATH);
-    let mut file = File { fits: if path.exists() { read(dir)? } else { Vec::new() } };
+    let mut all = if dir.join(PATH).exists() { read(dir)? } else { Vec::new() };
     for fit in fits {
-        match file.fits.iter_mut().find(|known| known.table == fit.table) {
+        match all.iter_mut().find(|known| known.table == fit.table) {
             Some(known) => *known = fit,
-            None => file.fits.push(fit),
+            None => all.push(fit),
         }
     }
-    let failed = |error: &dyn core::fmt::Display| format!("{}: {error}", path.display());
-    let text = toml::to_string(&file).map_err(|error| failed(&error))?;
-    std::fs::write(&path, format!("{HEAD}\n{text}")).map_err(|error| failed(&error))?;
+    let text = toml::to_string(&File { fits: all }).map_err(|error| error.to_string())?;
+    put(dir.join(PATH), &format!("{HEAD}\n{text}"))
+}
+
+fn put(path: PathBuf, text: &str) -> Result<PathBuf, String> {
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     Ok(path)
 }
 
@@ -113,20 +112,12 @@ pub(super) fn write_moved(problem: &Problem, point: &[f64], dir: &Path) -> Resul
         }
     }
     let is_moved = |part| problem.knobs.iter().any(|knob| knob.part == part);
-    let mut written = Vec::new();
-    let mut put = |kind: &str, name: &str, text: String| {
-        let path = dir.join(kind).join(format!("{name}.toml"));
-        std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-        written.push(path);
-        Ok::<(), String>(())
-    };
-    if is_moved(None) {
-        put("machines", &problem.parts[0].table.machine_name, machine_file::write(&machine))?;
-    }
-    for (_, file) in workloads.iter().enumerate().filter(|(part, _)| is_moved(Some(*part))) {
-        put("workloads", &file.workload.name, workload::write(file))?;
-    }
-    Ok(written)
+    let name = &problem.parts[0].table.machine_name;
+    let machine = is_moved(None).then(|| ("machines", name, machine_file::write(&machine)));
+    let workloads = workloads.iter().enumerate().filter(|(part, _)| is_moved(Some(*part)));
+    let workloads = workloads.map(|(_, file)| ("workloads", &file.workload.name, workload::write(file)));
+    let files = machine.into_iter().chain(workloads);
+    files.map(|(kind, name, text)| put(dir.join(kind).join(format!("{name}.toml")), &text)).collect()
 }
 
 #[cfg(test)]

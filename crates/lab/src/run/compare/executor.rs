@@ -2,14 +2,14 @@
 //! terminal, in files without a name: a program that prints much costs no memory of ours.
 use super::metric::{Figures, Metric, pick};
 use super::{Setting, Trial};
-use crate::run::Target;
 use crate::run::child::{End, Gone, Limits, Running};
-use crate::run::environment::Environment;
+use crate::run::library::Environment;
+use crate::run::program::Program;
 use core::time::Duration;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek};
+use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{ExitStatus, Stdio};
 use std::time::Instant;
@@ -34,41 +34,42 @@ impl From<io::Error> for TrialError {
 
 /// Runs the program, and says so in the progress.
 pub(crate) struct Executor<'a> {
-    pub target: &'a Target,
+    pub program: &'a Program,
     pub environments: &'a [Environment],
     pub setting: &'a Setting,
     pub progress: Progress,
     /// What the first sound run printed, and under which lock.
-    pub first: Option<(String, Captured)>,
+    pub first: Option<(&'a str, File)>,
 }
 
-impl Executor<'_> {
+impl<'a> Executor<'a> {
     /// What was measured, and what was printed on both outputs.
-    fn start(&self, trial: &Trial) -> io::Result<(Gone, Option<Captured>, Captured)> {
-        let Setting { metric, check_output, show_output, .. } = self.setting;
-        let wanted = *check_output || *show_output || matches!(metric, Metric::Output { .. });
-        let (stdout, stderr) = (wanted.then(Captured::new).transpose()?, Captured::new()?);
-        let mut command = self.target.command();
+    fn start(&self, trial: &Trial) -> io::Result<(Gone, [File; 2])> {
+        let Setting { metric, check_output, show_output, timeout_s, .. } = self.setting;
+        let is_wanted = *check_output || *show_output || matches!(metric, Metric::Output { .. });
+        let [stdout, stderr] = [tempfile::tempfile()?, tempfile::tempfile()?];
+        let mut command = self.program.command();
         self.environments[trial.lock].apply(&mut command);
         command
             .stdin(Stdio::null())
-            .stdout(stdout.as_ref().map_or_else(|| Ok(Stdio::null()), Captured::end)?)
-            .stderr(stderr.end()?)
+            // Without a need for it, the output goes nowhere, and the file stays empty.
+            .stdout(if is_wanted { Stdio::from(stdout.try_clone()?) } else { Stdio::null() })
+            .stderr(stderr.try_clone()?)
             // Ctrl-C is for us, who decide what to keep; and what a run leaves behind is ended with its
             // group.
             .process_group(0);
         let start = Instant::now();
         let child = command.spawn()?;
-        let timeout = Some(Duration::from_secs_f64(self.setting.timeout_s));
+        let timeout = Some(Duration::from_secs_f64(*timeout_s));
         let limits = Limits { timeout, stop: &interrupt::requested };
         let gone = Running::new(child, start).wait(Some(&limits), || ())?;
-        Ok((gone, stdout, stderr))
+        Ok((gone, [stdout, stderr]))
     }
 
-    fn picked(&self, outputs: [&mut Captured; 2]) -> Result<Option<f64>, TrialError> {
+    fn picked(&self, outputs: &[File; 2]) -> Result<Option<f64>, TrialError> {
         let Some(picker) = self.setting.metric.picker() else { return Ok(None) };
         for output in outputs {
-            match pick(&picker, output.read()?)? {
+            match pick(&picker, from_start(output)?)? {
                 Some(Ok(number)) => return Ok(Some(number)),
                 Some(Err(reason)) => return Err(TrialError::Failed(format!("--metric: {reason}"))),
                 None => {}
@@ -77,14 +78,11 @@ impl Executor<'_> {
         Err(TrialError::Failed("it printed no line that matches --metric".to_owned()))
     }
 
-    fn show(&self, lock: &str, outputs: [&mut Captured; 2]) -> io::Result<()> {
+    fn show(&self, lock: &str, outputs: &[File; 2]) -> io::Result<()> {
         self.progress.aside(|| {
             let mut terminal = io::stderr().lock();
-            io::Write::write_all(&mut terminal, format!("== {lock} ==\n").as_bytes())?;
-            for output in outputs {
-                io::copy(&mut output.read()?, &mut terminal)?;
-            }
-            Ok(())
+            writeln!(terminal, "== {lock} ==")?;
+            outputs.iter().try_for_each(|output| io::copy(&mut from_start(output)?, &mut terminal).map(drop))
         })
     }
 
@@ -92,15 +90,15 @@ impl Executor<'_> {
         if interrupt::requested() {
             return Err(TrialError::Interrupted);
         }
+        let lock: &'a str = &self.setting.locks[trial.lock];
         let what = if trial.warmup { "warm-up" } else { "run" };
-        self.progress.now(format!("{what} {} of {}", trial.round + 1, self.setting.locks[trial.lock]));
-        let (gone, stdout, mut stderr) =
-            self.start(trial).map_err(|error| TrialError::Failed(format!("could not be run: {error}")))?;
-        // Without a need for it, an empty one stands for the output that went nowhere.
-        let mut stdout = stdout.map_or_else(Captured::new, Ok)?;
+        self.progress.now(format!("{what} {} of {lock}", trial.round + 1));
+        let started = self.start(trial);
+        let (gone, outputs) =
+            started.map_err(|error| TrialError::Failed(format!("could not be run: {error}")))?;
         if self.setting.show_output {
             // A terminal that has gone away is no failure of the run.
-            let _ = self.show(&self.setting.locks[trial.lock], [&mut stdout, &mut stderr]);
+            let _ = self.show(lock, &outputs);
         }
         match gone.end {
             End::Stopped => return Err(TrialError::Interrupted),
@@ -108,20 +106,19 @@ impl Executor<'_> {
             End::Own => {}
         }
         if !gone.status.success() {
-            let words = stderr.last_words().ok().flatten();
+            let words = last_words(&outputs[1]).ok().flatten();
             return Err(TrialError::Failed(ending(gone.status, words.as_deref())));
         }
-        let picked = self.picked([&mut stdout, &mut stderr])?;
-        if self.setting.check_output {
-            match &mut self.first {
-                None => self.first = Some((self.setting.locks[trial.lock].clone(), stdout)),
-                Some((lock, first)) => {
-                    if let Some(place) = first.difference(&mut stdout)? {
-                        let reason = format!(
-                            "it printed something else than the first run, under {lock}, from byte {place} on"
-                        );
-                        return Err(TrialError::Failed(reason));
-                    }
+        let picked = self.picked(&outputs)?;
+        let [stdout, _] = outputs;
+        match &self.first {
+            _ if !self.setting.check_output => {}
+            None => self.first = Some((lock, stdout)),
+            Some((first, printed)) => {
+                if let Some(place) = difference(printed, &stdout)? {
+                    return Err(TrialError::Failed(format!(
+                        "it printed something else than the first run, under {first}, from byte {place} on"
+                    )));
                 }
             }
         }
@@ -136,65 +133,49 @@ impl Executor<'_> {
 
 /// How a run that failed ended, with what it said last.
 fn ending(status: ExitStatus, words: Option<&str>) -> String {
-    let how = match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("killed by signal {signal}"),
-        (None, None) => status.to_string(),
-    };
-    words.map_or(how.clone(), |words| format!("{how}: {words}"))
+    let code = status.code().map(|code| format!("exit code {code}"));
+    let how = code.or_else(|| Some(format!("killed by signal {}", status.signal()?)));
+    let how = how.unwrap_or_else(|| status.to_string());
+    match words {
+        Some(words) => format!("{how}: {words}"),
+        None => how,
+    }
 }
 
-/// A file for one output of a program.
-pub(crate) struct Captured(File);
+fn from_start(mut file: &File) -> io::Result<&File> {
+    file.rewind()?;
+    Ok(file)
+}
 
-impl Captured {
-    fn new() -> io::Result<Self> {
-        tempfile::tempfile().map(Self)
-    }
+/// The last line that is not empty.
+fn last_words(mut file: &File) -> io::Result<Option<String>> {
+    let length = file.seek(SeekFrom::End(0))?;
+    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    let text = String::from_utf8_lossy(&bytes);
+    Ok(text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned))
+}
 
-    /// The program's end of it.
-    fn end(&self) -> io::Result<Stdio> {
-        self.0.try_clone().map(Stdio::from)
-    }
-
-    fn read(&mut self) -> io::Result<&File> {
-        self.0.rewind()?;
-        Ok(&self.0)
-    }
-
-    /// The last line that is not empty.
-    fn last_words(&mut self) -> io::Result<Option<String>> {
-        let length = self.0.seek(io::SeekFrom::End(0))?;
-        self.0.seek(io::SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
-        let mut bytes = Vec::new();
-        (&self.0).read_to_end(&mut bytes)?;
-        let text = String::from_utf8_lossy(&bytes);
-        Ok(text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned))
-    }
-
-    /// The place of the first byte in which the two differ.
-    fn difference(&mut self, other: &mut Self) -> io::Result<Option<u64>> {
-        self.0.rewind()?;
-        other.0.rewind()?;
-        let mut theirs = BufReader::new(&other.0).bytes();
-        for (place, own) in (0..).zip(BufReader::new(&self.0).bytes()) {
-            if theirs.next().transpose()? != Some(own?) {
-                return Ok(Some(place));
-            }
+/// The place of the first byte in which two files differ.
+fn difference(one: &File, other: &File) -> io::Result<Option<u64>> {
+    let bytes = |file| io::Result::Ok(BufReader::new(from_start(file)?).bytes());
+    let (mut one, mut other) = (bytes(one)?, bytes(other)?);
+    let mut place = 0;
+    loop {
+        match (one.next().transpose()?, other.next().transpose()?) {
+            (None, None) => return Ok(None),
+            (own, theirs) if own != theirs => return Ok(Some(place)),
+            _ => place += 1,
         }
-        let length = self.0.metadata()?.len();
-        Ok(theirs.next().transpose()?.map(|_| length))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    use crate::run::compare::testing::setting;
-    use crate::run::environment::Outer;
-    use crate::run::program::Program;
-    use std::io::Write;
+    use crate::run::compare::tests::setting;
+    use crate::run::library::Outer;
 
     /// Runs a shell's script once under each of `names`, which the script finds in `LOCK`.
     fn run(
@@ -202,22 +183,21 @@ mod tests {
         change: impl FnOnce(&mut Setting),
         names: &[&str],
     ) -> Vec<Result<Figures, TrialError>> {
-        let words = ["sh", "-c", script].map(Into::into).to_vec();
         let path = std::env::var_os("PATH");
-        let program = Program::find("sh".as_ref(), path.as_deref()).expect("there is a shell");
-        let target = Target { program, words };
+        let words = ["sh", "-c", script].map(Into::into);
+        let program = &Program::find(&words, path.as_deref()).expect("there is a shell");
         let environments: Vec<Environment> = names
             .iter()
             .map(|name| {
                 let Environment(mut all) = Environment::new("libc", None, &[], &Outer::default());
-                all.push(("LOCK", Some(name.into())));
+                all.push(("LOCK", name.into()));
                 Environment(all)
             })
             .collect();
         let mut setting = setting(names);
         change(&mut setting);
         let (environments, setting, progress) = (&environments[..], &setting, Progress::new(1, true));
-        let mut executor = Executor { target: &target, environments, setting, progress, first: None };
+        let mut executor = Executor { program, environments, setting, progress, first: None };
         (0..names.len()).map(|lock| executor.run(&Trial { lock, round: 0, warmup: false })).collect()
     }
 
@@ -263,18 +243,15 @@ mod tests {
         assert!(run("read line && exit 1; exit 0", |_| (), &["a"])[0].is_ok());
     }
 
-    fn captured(text: &str) -> Captured {
-        let mut captured = Captured::new().expect("a temporary file");
-        captured.0.write_all(text.as_bytes()).expect("written");
+    fn captured(text: &str) -> File {
+        let mut captured = tempfile::tempfile().expect("a temporary file");
+        captured.write_all(text.as_bytes()).expect("written");
         captured
-    }
-
-    fn difference(one: &str, other: &str) -> Option<u64> {
-        captured(one).difference(&mut captured(other)).expect("readable")
     }
 
     #[test]
     fn outputs_are_compared_byte_for_byte() {
+        let difference = |one, other| difference(&captured(one), &captured(other)).expect("readable");
         assert_eq!(difference("abc", "abc"), None);
         assert_eq!(difference("", ""), None);
         assert_eq!(difference("abc", "abd"), Some(2));
@@ -284,7 +261,7 @@ mod tests {
 
     #[test]
     fn last_words_are_the_last_line_with_something_in_it() {
-        let words = |text: &str| captured(text).last_words().expect("readable");
+        let words = |text: &str| last_words(&captured(text)).expect("readable");
         assert_eq!(words("a\nb \n\n"), Some("b".into()));
         assert_eq!(words(&format!("{}\nend\n", "x".repeat(10_000))), Some("end".into()));
         assert_eq!(words("\n"), None);

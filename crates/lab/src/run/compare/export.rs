@@ -1,8 +1,9 @@
 //! How a comparison is told: a table for a terminal of a hundred columns, JSON of the whole, CSV of the runs.
+use super::metric::Figures;
 use super::report::{Failure, Report, Row};
 use core::fmt::Write;
-use lab_kit::export::{self, grid};
-use serde::Serialize;
+use lab_kit::export::{self, Formats, grid};
+use lab_kit::stats::Summary;
 
 pub(crate) fn table(report: &Report) -> String {
     let setting = &report.setting;
@@ -25,21 +26,16 @@ pub(crate) fn table(report: &Report) -> String {
 fn cells(row: &Row) -> [String; 6] {
     let counted = row.counted().count();
     let tried = counted + row.failures.iter().filter(|failure| !failure.warmup).count();
-    let (median, range) = row.summary.as_ref().map_or(("-".to_owned(), "-".to_owned()), |summary| {
-        let range = format!("{} .. {}", four_figures(summary.min), four_figures(summary.max));
-        (four_figures(summary.median), range)
-    });
-    let ratio = row
-        .ratio
-        .and_then(|ratio| Some((ratio.ratio, ratio.interval?)))
-        .map(|(ratio, (low, high))| format!("{ratio:.3} [{low:.3}, {high:.3}]"))
-        .unwrap_or_default();
+    let range = |summary: &Summary| [summary.min, summary.max].map(four_figures).join(" .. ");
+    let summary = row.summary.as_ref();
+    let ratio = row.ratio.and_then(|ratio| Some((ratio.ratio, ratio.interval?)));
+    let ratio = ratio.map(|(ratio, (low, high))| format!("{ratio:.3} [{low:.3}, {high:.3}]"));
     [
         row.lock.clone(),
         format!("{counted} of {tried}"),
-        median,
-        range,
-        ratio,
+        summary.map_or("-".to_owned(), |summary| four_figures(summary.median)),
+        summary.map_or("-".to_owned(), range),
+        ratio.unwrap_or_default(),
         if row.given_up { "given up".to_owned() } else { row.verdict.clone().unwrap_or_default() },
     ]
 }
@@ -50,75 +46,60 @@ fn four_figures(value: f64) -> String {
     format!("{value:.*}", places as usize)
 }
 
-/// The whole report.
-pub(crate) const JSON: export::Writer<Report> = export::json;
-/// One row for each run, where it comes from in `#` lines above.
-pub(crate) const CSV: export::Writer<Report> = csv;
+pub(crate) const FORMATS: Formats<Report> =
+    Formats { stem: "comparison", json: export::json, csv, html: None };
 
+/// One row for each run, where it comes from in `#` lines above.
 fn csv(report: &Report) -> String {
-    let one_line = |text: &str| text.replace(['\n', '\r'], " ");
-    let mut text =
-        format!("# stanchion run --compare, schema {}, complete: {}\n", report.schema, report.complete);
-    for (name, value) in report.provenance.rows() {
-        let _ = writeln!(text, "# {name}: {}", one_line(&value));
-    }
-    let _ = writeln!(text, "# program: {}", one_line(&report.program.join(" ")));
-    let _ = writeln!(text, "# metric: {}", one_line(&report.setting.metric.told()));
-    for row in &report.locks {
-        if let (Some(summary), Some(ratio)) = (&row.summary, row.ratio.and_then(|ratio| ratio.told())) {
-            let _ = writeln!(text, "# {}: median {}, ratio {ratio}", row.lock, summary.median);
-        }
-    }
-    for warning in &report.warnings {
-        let _ = writeln!(text, "# warning: {}", one_line(warning));
-    }
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    for Row { lock, runs, failures, .. } in &report.locks {
-        let sound = runs.iter().map(|run| Line {
-            lock,
-            round: run.round,
-            warmup: run.warmup,
-            state: "measured",
-            metric: Some(report.setting.metric.of(&run.figures)),
-            wall_s: Some(run.figures.wall_s),
-            cpu_s: Some(run.figures.cpu_s),
-            max_rss_kib: Some(run.figures.max_rss_kib),
-            reason: "",
+    let Report { schema, complete, program, setting, locks, .. } = report;
+    let head = format!("stanchion run --compare, schema {schema}, complete: {complete}");
+    let facts = [("program", program.join(" ")), ("metric", setting.metric.told())];
+    let facts = report.provenance.rows().into_iter().chain(facts);
+    let ratios = locks.iter().filter_map(|row| {
+        let (median, ratio) = (row.summary.as_ref()?.median, row.ratio?.told()?);
+        Some((&*row.lock, format!("median {median}, ratio {ratio}")))
+    });
+    let warnings = report.warnings.iter().map(|warning| ("warning", warning.clone()));
+    let comments = facts.chain(ratios).chain(warnings).map(|(name, value)| format!("{name}: {value}"));
+    let rows = locks.iter().flat_map(|Row { lock, runs, failures, .. }| {
+        let sound = runs.iter().map(move |run| {
+            let Figures { wall_s, cpu_s, max_rss_kib, .. } = run.figures;
+            let figures = [setting.metric.of(&run.figures), wall_s, cpu_s, max_rss_kib as f64];
+            row(lock, run.round, run.warmup, Ok(figures))
         });
-        let failed = failures.iter().map(|Failure { round, warmup, reason }| Line {
-            lock,
-            round: *round,
-            warmup: *warmup,
-            state: "failed",
-            reason,
-            ..Line::default()
-        });
-        for line in sound.chain(failed) {
-            writer.serialize(line).expect("every row has the same columns and memory does not fail");
-        }
-    }
-    text + &String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail"))
+        let failed = failures
+            .iter()
+            .map(move |Failure { round, warmup, reason }| row(lock, *round, *warmup, Err(reason)));
+        sound.chain(failed)
+    });
+    export::csv([head].into_iter().chain(comments), rows)
 }
 
-/// A run as a row; one that failed has no figures.
-#[derive(Default, Serialize)]
-struct Line<'a> {
-    lock: &'a str,
-    round: usize,
-    warmup: bool,
-    state: &'a str,
-    metric: Option<f64>,
-    wall_s: Option<f64>,
-    cpu_s: Option<f64>,
-    max_rss_kib: Option<u64>,
-    reason: &'a str,
+/// A run as a row; one that failed has a reason in place of figures.
+fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> Vec<(String, String)> {
+    let state = if came.is_ok() { "measured" } else { "failed" };
+    let figures = came.map(|figures| figures.map(|figure| figure.to_string()));
+    let [metric, wall, cpu, rss] = figures.unwrap_or_default();
+    let reason = came.err().unwrap_or_default().to_owned();
+    let columns = [
+        ("lock", lock.to_owned()),
+        ("round", round.to_string()),
+        ("warmup", warmup.to_string()),
+        ("state", state.to_owned()),
+        ("metric", metric),
+        ("wall_s", wall),
+        ("cpu_s", cpu),
+        ("max_rss_kib", rss),
+        ("reason", reason),
+    ];
+    columns.map(|(name, value)| (name.to_owned(), value)).into()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::run::compare::report::Run;
-    use crate::run::compare::testing::{figures, report};
+    use crate::run::compare::tests::{figures, report};
     use export::json;
 
     fn filled() -> Report {
@@ -128,7 +109,8 @@ mod tests {
         }
         let reason = "exit code 3: said \"no\", twice".to_owned();
         report.locks[1].failures.push(Failure { round: 3, warmup: false, reason });
-        report.refresh(&["a\nb".into()]);
+        report.warnings = vec!["a\nb".into()];
+        report.refresh(1);
         report
     }
 
@@ -172,7 +154,7 @@ mod tests {
         }
         report.locks[2].failures.push(Failure { round: 0, warmup: false, reason: "x".into() });
         report.locks[2].given_up = true;
-        report.refresh(&[]);
+        report.refresh(0);
         let text = table(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         let line = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();

@@ -37,12 +37,11 @@ impl Metric {
             "cpu" => Self::Cpu,
             "rss" => Self::Rss,
             pattern => {
-                let regex = compiled(pattern)?;
-                if regex.captures_len() != 2 {
+                let groups = compiled(pattern)?.captures_len() - 1;
+                if groups != 1 {
                     return Err(format!(
-                        "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {} groups in \
-                         parentheses; one must pick the number",
-                        regex.captures_len() - 1
+                        "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {groups} groups in \
+                         parentheses; one must pick the number"
                     ));
                 }
                 Self::Output { pattern: pattern.to_owned(), higher_is_better }
@@ -59,10 +58,8 @@ impl Metric {
     }
 
     pub(crate) fn picker(&self) -> Option<Regex> {
-        match self {
-            Self::Output { pattern, .. } => compiled(pattern).ok(),
-            _ => None,
-        }
+        let Self::Output { pattern, .. } = self else { return None };
+        compiled(pattern).ok()
     }
 
     pub(crate) fn of(&self, figures: &Figures) -> f64 {
@@ -76,14 +73,13 @@ impl Metric {
 
     /// What it is, and which way is better, for headings.
     pub(crate) fn told(&self) -> String {
-        match self {
-            Self::Wall => "wall time, s; lower is better".to_owned(),
-            Self::Cpu => "CPU time of the program and its children, s; lower is better".to_owned(),
-            Self::Rss => "most resident memory, KiB; lower is better".to_owned(),
-            Self::Output { pattern, higher_is_better } => {
-                format!("'{pattern}'; {} is better", if *higher_is_better { "higher" } else { "lower" })
-            }
-        }
+        let what = match self {
+            Self::Wall => "wall time, s",
+            Self::Cpu => "CPU time of the program and its children, s",
+            Self::Rss => "most resident memory, KiB",
+            Self::Output { pattern, .. } => &format!("'{pattern}'"),
+        };
+        format!("{what}; {} is better", if self.higher_is_better() { "higher" } else { "lower" })
     }
 }
 

@@ -1,12 +1,14 @@
 //! What came of a comparison: every run, and what they say together.
 use super::Setting;
 use super::metric::{Figures, Metric};
-use crate::run::Target;
+use crate::run::program::Program;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, Summary};
 use lab_kit::units::percent;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::Path;
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
 const SCHEMA: u32 = 2;
@@ -72,19 +74,27 @@ impl Row {
 }
 
 impl Report {
-    /// What is known before the first run.
-    pub(crate) fn new(setting: Setting, target: &Target) -> Self {
+    /// What is known before the first run; the words are for the library.
+    pub(crate) fn new(
+        setting: Setting,
+        program: &Program,
+        library: Option<&Path>,
+        words: &[OsString],
+        warning: Option<String>,
+    ) -> Self {
+        let lossy =
+            |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         Self {
             schema: SCHEMA,
             complete: false,
             provenance: Provenance::collect(setting.seed),
-            file: target.program.path.display().to_string(),
-            program: target.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            library: None,
-            words: Vec::new(),
+            file: program.path.display().to_string(),
+            program: lossy(&program.words),
+            library: library.map(|path| path.display().to_string()),
+            words: lossy(words),
             locks: setting.locks.iter().map(|lock| Row { lock: lock.clone(), ..Row::default() }).collect(),
             rss_floor_kib: 0,
-            warnings: Vec::new(),
+            warnings: warning.into_iter().collect(),
             setting,
         }
     }
@@ -94,9 +104,8 @@ impl Report {
         self.locks.iter().any(|row| !row.failures.is_empty())
     }
 
-    /// Works out anew what the runs say together. Warnings that were there before the first run stay in
-    /// front.
-    pub(crate) fn refresh(&mut self, before: &[String]) {
+    /// Works out anew what the runs say together. The first `before` warnings are older than that, and stay.
+    pub(crate) fn refresh(&mut self, before: usize) {
         let metric = &self.setting.metric;
         let figures = |row: &Row| -> BTreeMap<usize, f64> {
             row.counted().map(|run| (run.round, metric.of(&run.figures))).collect()
@@ -117,7 +126,7 @@ impl Report {
                 told.to_owned()
             });
         }
-        self.warnings = before.to_vec();
+        self.warnings.truncate(before);
         let doubts = self.doubts();
         self.warnings.extend(doubts);
     }
@@ -126,29 +135,24 @@ impl Report {
     fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         for row in &self.locks {
-            if let Some(last) = row.failures.last() {
-                let of = row.failures.len() + row.runs.len();
+            let Row { lock, failures, .. } = row;
+            if let Some(last) = failures.last() {
+                let (failed, reason) = (failures.len(), &last.reason);
+                let of = failed + row.runs.len();
                 let up = if row.given_up { "; not run any more" } else { "" };
-                doubts.push(format!(
-                    "{}: {} of {of} runs failed and do not count: {}{up}",
-                    row.lock,
-                    row.failures.len(),
-                    last.reason
-                ));
+                doubts.push(format!("{lock}: {failed} of {of} runs failed and do not count: {reason}{up}"));
             }
             let Some(summary) = &row.summary else { continue };
-            let noise = summary.noise();
-            if noise > NOISY {
+            if summary.noise() > NOISY {
+                let noise = percent(summary.noise());
                 doubts.push(format!(
-                    "{}: noisy, runs deviate from their median by {}; more --runs, or a quieter machine",
-                    row.lock,
-                    percent(noise)
+                    "{lock}: noisy, runs deviate from their median by {noise}; more --runs, or a quieter machine"
                 ));
             }
-            if self.setting.metric == Metric::Rss && summary.median <= self.rss_floor_kib as f64 {
+            let floor = self.rss_floor_kib;
+            if self.setting.metric == Metric::Rss && summary.median <= floor as f64 {
                 doubts.push(format!(
-                    "{}: at most {} KiB, which is what this command has before it becomes the program; it takes less",
-                    row.lock, self.rss_floor_kib
+                    "{lock}: at most {floor} KiB, which is what this command has before it becomes the program; it takes less"
                 ));
             }
         }
@@ -163,7 +167,7 @@ impl Report {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::compare::testing::{figures, report};
+    use crate::run::compare::tests::{figures, report};
 
     fn run(round: usize, wall_s: f64) -> Run {
         Run { round, warmup: false, figures: figures(wall_s) }
@@ -174,7 +178,7 @@ mod tests {
         let mut report = report(&["a", "b"]);
         report.locks[0].runs = vec![run(0, 1.0), run(1, 2.0), run(2, 4.0)];
         report.locks[1].runs = vec![run(1, 1.0), run(2, 2.0), run(3, 100.0)];
-        report.refresh(&[]);
+        report.refresh(0);
         let ratio = report.locks[1].ratio.expect("two pairs");
         assert_eq!((ratio.ratio, ratio.pairs), (0.5, 2));
         assert_eq!(report.locks[1].verdict.as_deref(), Some("unclear"), "of two pairs");
@@ -186,7 +190,7 @@ mod tests {
     fn warmups_do_not_count() {
         let mut report = report(&["a", "b"]);
         report.locks[0].runs = vec![Run { warmup: true, ..run(0, 9.0) }];
-        report.refresh(&[]);
+        report.refresh(0);
         assert_eq!(report.locks[0].summary, None);
     }
 
@@ -195,20 +199,21 @@ mod tests {
         let mut report = report(&["calm", "wild"]);
         report.locks[0].runs = (0..5).map(|round| run(round, 1.0)).collect();
         report.locks[1].runs = (0..5).map(|round| run(round, 1.0 + round as f64)).collect();
-        report.refresh(&["before".into()]);
+        report.warnings = vec!["before".into()];
+        report.refresh(1);
         assert_eq!(report.warnings.len(), 2, "{:?}", report.warnings);
         assert!(report.warnings[0] == "before" && report.warnings[1].starts_with("wild: noisy"));
         assert!(!report.warnings.iter().any(|warning| warning.contains("KiB")));
         report.setting.metric = Metric::Rss;
         for (floor, doubted) in [(999, 0), (1000, 2)] {
             report.rss_floor_kib = floor;
-            report.refresh(&[]);
+            report.refresh(0);
             assert_eq!(report.warnings.iter().filter(|warning| warning.contains("KiB")).count(), doubted);
         }
         report.setting.metric = Metric::Wall;
         report.locks[1].failures.push(Failure { round: 5, warmup: false, reason: "exit code 3".into() });
         report.locks[1].runs.pop();
-        report.refresh(&[]);
+        report.refresh(0);
         assert!(report.warnings[0].contains("wild: 1 of 5 runs failed and do not count: exit code 3"));
         assert!(
             report.warnings.last().is_some_and(|last| last.contains("too few runs: 4")) && report.failed()

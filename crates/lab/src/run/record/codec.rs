@@ -1,7 +1,9 @@
 //! Events as the library writes them ([`stanchion_wire::trace`] says how).
+use addr2line::gimli::{EndianSlice, LittleEndian, Reader, leb128};
+use serde::{Deserialize, Serialize};
 use stanchion_wire::trace::{SLOTS, mark};
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Kind {
     Mutex,
@@ -14,17 +16,15 @@ pub(crate) enum Kind {
 pub(crate) struct Key(u64);
 
 impl Kind {
+    pub(crate) const ALL: [Self; 3] = [Self::Mutex, Self::Read, Self::Write];
+
     /// By its number, in the files of both statistics and traces.
     pub(crate) fn of(number: u32) -> Option<Self> {
-        [Self::Mutex, Self::Read, Self::Write].get(number.checked_sub(1)? as usize).copied()
+        Self::ALL.get(number.checked_sub(1)? as usize).copied()
     }
 
     pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Mutex => "mutex",
-            Self::Read => "read",
-            Self::Write => "write",
-        }
+        ["mutex", "read", "write"][self as usize]
     }
 }
 
@@ -58,6 +58,12 @@ pub(crate) struct Event {
     pub hold: u64,
 }
 
+impl Event {
+    pub(crate) fn released(&self) -> u64 {
+        self.came + self.wait + self.hold
+    }
+}
+
 /// What happened between two events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
@@ -77,68 +83,44 @@ pub(crate) enum Item {
     Mark(u64, What),
 }
 
-/// Bytes from which numbers are taken.
-pub(crate) struct Bytes<'a>(pub &'a [u8]);
+/// Bytes from which numbers are taken. They have the form that DWARF calls unsigned LEB128: groups of seven
+/// bits, the lowest first; more than 64 bits are none.
+pub(crate) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
-impl Bytes<'_> {
-    pub(crate) fn byte(&mut self) -> Option<u8> {
-        let (first, rest) = self.0.split_first()?;
-        self.0 = rest;
-        Some(*first)
-    }
-
-    /// Groups of seven bits, the lowest first; more than 64 bits are none.
-    pub(crate) fn number(&mut self) -> Option<u64> {
-        let mut value = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let byte = self.byte()?;
-            let group = u64::from(byte & 0x7f);
-            if shift == 63 && group > 1 {
-                return None;
-            }
-            value |= group << shift;
-            if byte & 0x80 == 0 {
-                return Some(value);
-            }
-        }
-        None
-    }
-
-    /// Zigzag: 0, -1, 1, -2, ...
-    fn signed(&mut self) -> Option<i64> {
-        let number = self.number()?;
-        Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
-    }
+pub(crate) fn unsigned(bytes: &mut Bytes) -> Option<u64> {
+    bytes.read_uleb128().ok()
 }
 
-pub(crate) fn write_number(to: &mut Vec<u8>, mut value: u64) {
-    while value >= 0x80 {
-        to.push(value as u8 | 0x80);
-        value >>= 7;
-    }
-    to.push(value as u8);
+/// Zigzag: 0, -1, 1, -2, ...
+fn signed(bytes: &mut Bytes) -> Option<i64> {
+    let number = unsigned(bytes)?;
+    Some((number >> 1).cast_signed() ^ -(number & 1).cast_signed())
+}
+
+pub(crate) fn write_number(to: &mut Vec<u8>, value: u64) {
+    leb128::write::unsigned(to, value).expect("memory does not fail");
 }
 
 /// Calls `each` with what a chunk says, whose first event counts from `base`, and returns how many events
 /// there are. None if that is no chunk; some items were given out then.
 pub(crate) fn items(bytes: &[u8], base: u64, mut each: impl FnMut(Item)) -> Option<u32> {
     let mut slots = [None; SLOTS];
-    let mut bytes = Bytes(bytes);
+    let mut bytes = Bytes::new(bytes, LittleEndian);
     let (mut last, mut number) = (base, 0_u32);
-    while let Some(first) = bytes.byte() {
+    while let Ok(first) = bytes.read_u8() {
         if first & mark::BIT != 0 {
-            let at = last.checked_add_signed(bytes.signed()?)?;
+            let at = last.checked_add_signed(signed(&mut bytes)?)?;
             each(Item::Mark(at, what(first & !mark::BIT, &mut bytes)?));
             continue;
         }
         let slot = &mut slots[usize::from(first >> 1) % SLOTS];
         if first & 1 != 0 {
-            *slot = Some(Key::new(bytes.number()?)?);
+            *slot = Some(Key::new(unsigned(&mut bytes)?)?);
         }
         let key = (*slot)?;
-        let think = bytes.signed()?;
-        let wait = if first & 0x40 == 0 { bytes.number()? } else { 0 };
-        let hold = bytes.number()?;
+        let think = signed(&mut bytes)?;
+        let wait = if first & 0x40 == 0 { unsigned(&mut bytes)? } else { 0 };
+        let hold = unsigned(&mut bytes)?;
         let came = last.checked_add_signed(think)?;
         last = came.checked_add(wait)?.checked_add(hold)?;
         number = number.checked_add(1)?;
@@ -150,19 +132,19 @@ pub(crate) fn items(bytes: &[u8], base: u64, mut each: impl FnMut(Item)) -> Opti
 fn what(code: u8, bytes: &mut Bytes) -> Option<What> {
     Some(match code {
         mark::SLEPT | mark::PREEMPTED => What::Off {
-            asked: bytes.number()?,
-            waited: bytes.number()?,
-            ran: bytes.number()?,
+            asked: unsigned(bytes)?,
+            waited: unsigned(bytes)?,
+            ran: unsigned(bytes)?,
             slept: code == mark::SLEPT,
         },
         mark::WAITED | mark::TIMED_OUT => What::Waited {
-            span: bytes.number()?,
-            condition: bytes.number()?,
+            span: unsigned(bytes)?,
+            condition: unsigned(bytes)?,
             was_notified: code == mark::WAITED,
         },
         mark::NOTIFIED | mark::NOTIFIED_ALL => {
-            bytes.number()?;
-            What::Notified { condition: bytes.number()?, all: code == mark::NOTIFIED_ALL }
+            unsigned(bytes)?;
+            What::Notified { condition: unsigned(bytes)?, all: code == mark::NOTIFIED_ALL }
         }
         _ => return None,
     })
@@ -256,19 +238,16 @@ pub(crate) mod tests {
 
     #[test]
     fn numbers_are_whole_or_none() {
+        let number = |bytes: &[u8]| unsigned(&mut Bytes::new(bytes, LittleEndian));
         for value in [0, 1, 127, 128, 1 << 35, u64::MAX] {
             let mut bytes = Vec::new();
             write_number(&mut bytes, value);
-            assert_eq!(Bytes(&bytes).number(), Some(value));
+            assert_eq!(number(&bytes), Some(value));
             bytes.pop();
-            assert_eq!(Bytes(&bytes).number(), None);
+            assert_eq!(number(&bytes), None);
         }
-        assert_eq!(Bytes(&[0xff; 12]).number(), None, "too long");
-        assert_eq!(
-            Bytes(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]).number(),
-            None,
-            "65 bits"
-        );
+        assert_eq!(number(&[0xff; 12]), None, "too long");
+        assert_eq!(number(&[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 2]), None, "65 bits");
     }
 
     #[test]

@@ -1,11 +1,9 @@
-//! What recording itself costs, found out by recording nothing: sections without anything in them, and
-//! nothing between them.
-//!
-//! A reading of the clock takes 7 to 30 ns, and a step is written down in as much; both stand in the times
-//! that are recorded, and so do the lock's own instructions. Who replays a recording takes that off.
+//! What recording itself costs, as empty sections tell that follow each other at once: a reading of the clock
+//! (7 to 30 ns), writing a step down, which takes as much, and the lock's own instructions.
 use super::codec::{Event, Kind};
 use super::raw::{self, Header};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -15,7 +13,7 @@ pub(crate) const SECTIONS: u32 = 10_000;
 const LOOKED_AT: usize = 950;
 
 /// Ticks that stand in the times of an empty section.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cost {
     /// From when the lock was acquired to its release.
     pub hold: f64,
@@ -23,45 +21,30 @@ pub(crate) struct Cost {
     pub think: f64,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Costs {
-    pub mutex: Cost,
-    pub read: Cost,
-    pub write: Cost,
+pub(crate) type Costs = BTreeMap<Kind, Cost>;
+
+/// From what the command recorded of itself; none if there is nothing.
+pub(crate) fn measured(path: &Path) -> Option<Costs> {
+    let file = File::open(path).ok()?;
+    let mut events = Vec::new();
+    raw::chunks(&file, &Header::read(&file).ok()??, |chunk| {
+        chunk.events(|event| events.push(*event));
+        Ok(())
+    })
+    .ok()?;
+    of(&events)
 }
 
-impl Costs {
-    /// From what the command recorded of itself; none if there is nothing.
-    pub(crate) fn measured(path: &Path) -> Option<Self> {
-        let file = File::open(path).ok()?;
-        let header = Header::read(&file).ok()??;
-        let mut events = Vec::new();
-        raw::chunks(&file, &header, |chunk| {
-            chunk.events(|event| events.push(*event));
-            Ok(())
-        })
-        .ok()?;
-        Self::of(&events)
-    }
-
-    fn of(events: &[Event]) -> Option<Self> {
-        let of = |kind: Kind| {
-            let events = || events.iter().filter(|event| event.key.kind() == kind);
-            let think = |event: &Event| u64::try_from(event.think).unwrap_or(0);
-            let hold = usual(events().map(|event| event.hold).collect())?;
-            // The first came from somewhere else.
-            Some(Cost { hold, think: usual(events().skip(1).map(think).collect())? })
-        };
-        Some(Self { mutex: of(Kind::Mutex)?, read: of(Kind::Read)?, write: of(Kind::Write)? })
-    }
-
-    pub(crate) fn at(&self, kind: Kind) -> Cost {
-        match kind {
-            Kind::Mutex => self.mutex,
-            Kind::Read => self.read,
-            Kind::Write => self.write,
-        }
-    }
+/// None if one kind has no events.
+fn of(events: &[Event]) -> Option<Costs> {
+    let of_kind = |kind: Kind| {
+        let events = || events.iter().filter(|event| event.key.kind() == kind);
+        let think = |event: &Event| u64::try_from(event.think).unwrap_or(0);
+        let hold = usual(events().map(|event| event.hold).collect())?;
+        // The first came from somewhere else.
+        Some((kind, Cost { hold, think: usual(events().skip(1).map(think).collect())? }))
+    };
+    Kind::ALL.into_iter().map(of_kind).collect()
 }
 
 /// The mean without the longest: a clock may go in steps that are longer than what it measures.
@@ -89,11 +72,11 @@ mod tests {
             let hold = if round % 50 == 7 { 9000 } else { 20 + round % 2 * 10 };
             events.extend([event(1, 40, hold), event(2, 50, 10), event(3, -5, 30)]);
         }
-        let costs = Costs::of(&events).expect("of each kind");
-        assert!((24.0..26.0).contains(&costs.mutex.hold), "{costs:?}");
-        assert!((costs.mutex.think - 40.0).abs() < 1e-9, "{costs:?}");
-        assert_eq!(costs.at(Kind::Read), Cost { hold: 10.0, think: 50.0 });
-        assert_eq!(costs.at(Kind::Write), Cost { hold: 30.0, think: 0.0 });
-        assert_eq!(Costs::of(&events[..1]), None, "nothing of readers");
+        let costs = of(&events).expect("of each kind");
+        assert!((24.0..26.0).contains(&costs[&Kind::Mutex].hold), "{costs:?}");
+        assert!((costs[&Kind::Mutex].think - 40.0).abs() < 1e-9, "{costs:?}");
+        assert_eq!(costs[&Kind::Read], Cost { hold: 10.0, think: 50.0 });
+        assert_eq!(costs[&Kind::Write], Cost { hold: 30.0, think: 0.0 });
+        assert_eq!(of(&events[..1]), None, "nothing of readers");
     }
 }

@@ -1,12 +1,15 @@
 //! The file of `--record`: sections, each with its length and a checksum. `docs/record.md` describes it for
 //! those who read it with other programs.
-use super::codec::{Bytes, Key, write_number};
+use super::codec::{Bytes, Key, unsigned, write_number};
 use super::cost::Costs;
 use super::raw::Chunk;
+use addr2line::gimli::LittleEndian;
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use stanchion_wire as wire;
-use std::io::{self, Read, Write};
+use std::fs::File;
+use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANCTRC";
 /// The first version had no marks, and is read, too.
@@ -30,6 +33,12 @@ pub(crate) struct Meta {
     /// What recording cost, if it was found out.
     #[serde(default)]
     pub cost: Option<Costs>,
+}
+
+impl Meta {
+    pub(crate) fn ns(&self, ticks: u64) -> f64 {
+        ticks as f64 / self.ticks_per_ns
+    }
 }
 
 /// What is known when all is written.
@@ -81,10 +90,8 @@ impl<W: Write> Writer<W> {
         }
         self.section(LOCKS, &payload)?;
         let Totals { chunks, events, dropped, damaged, is_full } = *totals;
-        self.section(
-            END,
-            &[chunks, events, dropped, damaged, is_full.into()].map(u64::to_le_bytes).concat(),
-        )?;
+        let totals = [chunks, events, dropped, damaged, is_full.into()];
+        self.section(END, &totals.map(u64::to_le_bytes).concat())?;
         self.0.flush()?;
         Ok(self.0)
     }
@@ -101,13 +108,12 @@ pub(crate) struct Whole {
 const CUT: &str = "is cut short";
 const DAMAGED: &str = "is damaged";
 
-/// Reads a file of `length` bytes, and calls `each` with each chunk before the end is known to be good. The
-/// error says what the file is.
-pub(crate) fn read(
-    mut from: impl Read,
-    length: u64,
-    mut each: impl FnMut(&Chunk) -> Option<()>,
-) -> Result<Whole, String> {
+/// Calls `each` with each chunk before the end is known to be good. The error says what the file is.
+pub(crate) fn read_path(path: &Path, each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
+    read(BufReader::new(File::open(path).map_err(|error| error.to_string())?), each)
+}
+
+fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
     let mut first = [0; 12];
     fill(&mut from, &mut first)?;
     if &first[..8] != MAGIC {
@@ -119,25 +125,24 @@ pub(crate) fn read(
             "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
         ));
     }
-    let mut left = length.saturating_sub(12);
-    let meta = match section(&mut from, &mut left)? {
+    let meta = match section(&mut from)? {
         (META, payload) => serde_json::from_slice::<Meta>(&payload).map_err(|_| DAMAGED)?,
         _ => return Err(DAMAGED.to_owned()),
     };
-    let (mut found, mut locks) = (Totals::default(), None);
+    let (mut found, mut locks) = ((0, 0), None);
     loop {
-        let (kind, payload) = section(&mut from, &mut left)?;
+        let (kind, payload) = section(&mut from)?;
         match (kind, &locks) {
             (CHUNK, None) => {
                 let chunk = chunk(&payload).ok_or(DAMAGED)?;
-                found.chunks += 1;
-                found.events += u64::from(chunk.number);
+                found = (found.0 + 1, found.1 + u64::from(chunk.number));
                 each(&chunk).ok_or(DAMAGED)?;
             }
             (LOCKS, None) => locks = Some(table(&payload).ok_or(DAMAGED)?),
             (END, Some(_)) => {
                 let totals = totals(&payload).ok_or(DAMAGED)?;
-                let fits = (totals.chunks, totals.events) == (found.chunks, found.events) && left == 0;
+                let is_over = from.read(&mut [0]).is_ok_and(|more| more == 0);
+                let fits = (totals.chunks, totals.events) == found && is_over;
                 if !fits || !meta.ticks_per_ns.is_finite() || meta.ticks_per_ns <= 0.0 {
                     return Err(DAMAGED.to_owned());
                 }
@@ -148,15 +153,15 @@ pub(crate) fn read(
     }
 }
 
-/// Kind and payload of the next one. `left` is what the file still has.
-fn section(from: &mut impl Read, left: &mut u64) -> Result<(u32, Vec<u8>), String> {
+/// Kind and payload of the next one.
+fn section(from: &mut impl Read) -> Result<(u32, Vec<u8>), String> {
     let mut section = vec![0; 12];
     fill(from, &mut section)?;
     let (kind, length) = (wire::Bytes(&section).u32(0), wire::Bytes(&section).u64(4));
-    // Checked before so much memory is asked for.
-    *left = left.checked_sub(16).and_then(|left| left.checked_sub(length)).ok_or(CUT)?;
-    section.resize(12 + length as usize, 0);
-    fill(from, &mut section[12..])?;
+    // No more memory than there are bytes, whatever the length says; where they end early, the sum is
+    // missing.
+    let read = from.by_ref().take(length).read_to_end(&mut section);
+    read.map_err(|error| format!("cannot be read: {error}"))?;
     let mut sum = [0; 4];
     fill(from, &mut sum)?;
     if u32::from_le_bytes(sum) != crc32fast::hash(&section) {
@@ -167,7 +172,7 @@ fn section(from: &mut impl Read, left: &mut u64) -> Result<(u32, Vec<u8>), Strin
 
 fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
     from.read_exact(bytes).map_err(|error| match error.kind() {
-        io::ErrorKind::UnexpectedEof => CUT.to_owned(),
+        ErrorKind::UnexpectedEof => CUT.to_owned(),
         _ => format!("cannot be read: {error}"),
     })
 }
@@ -187,26 +192,18 @@ fn chunk(payload: &[u8]) -> Option<Chunk> {
 }
 
 fn table(payload: &[u8]) -> Option<Vec<Lock>> {
-    let mut bytes = Bytes(payload);
-    let number = bytes.number()?;
+    let mut bytes = Bytes::new(payload, LittleEndian);
     let mut locks = Vec::new();
-    for _ in 0..number {
-        locks.push((u32::try_from(bytes.number()?).ok()?, Key::new(bytes.number()?)?));
+    for _ in 0..unsigned(&mut bytes)? {
+        locks.push((unsigned(&mut bytes)?.try_into().ok()?, Key::new(unsigned(&mut bytes)?)?));
     }
-    bytes.0.is_empty().then_some(locks)
+    bytes.is_empty().then_some(locks)
 }
 
 fn totals(payload: &[u8]) -> Option<Totals> {
-    let [chunks, events, dropped, damaged, is_full]: [[u8; 8]; 5] =
-        payload.as_chunks().0.try_into().ok().filter(|_| payload.len() == 40)?;
-    let number = u64::from_le_bytes;
-    Some(Totals {
-        chunks: number(chunks),
-        events: number(events),
-        dropped: number(dropped),
-        damaged: number(damaged),
-        is_full: number(is_full) != 0,
-    })
+    let totals: [[u8; 8]; 5] = payload.as_chunks().0.try_into().ok().filter(|_| payload.len() == 40)?;
+    let [chunks, events, dropped, damaged, is_full] = totals.map(u64::from_le_bytes);
+    Some(Totals { chunks, events, dropped, damaged, is_full: is_full != 0 })
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ fn small_file() -> Vec<u8> {
 
 fn read_all(bytes: &[u8]) -> Result<(Whole, Vec<Chunk>), String> {
     let mut chunks = Vec::new();
-    let whole = read(bytes, bytes.len() as u64, |chunk| {
+    let whole = read(bytes, |chunk| {
         chunks.push(chunk.clone());
         chunk.items(|_| {})
     })?;

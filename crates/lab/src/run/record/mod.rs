@@ -10,17 +10,18 @@ pub(crate) mod file;
 pub(crate) mod raw;
 mod summary;
 
-use crate::bench::clock;
 use core::time::Duration;
 use cost::Costs;
-use file::{Lock, Meta, Totals, Writer};
-use lab_kit::output::{create_json, print};
+use file::{Lock, Meta, Totals};
+use lab_kit::export::{Exports, Writer};
+use lab_kit::output::{create_for, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
+use stanchion::native::ticks;
 use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter, ErrorKind, Write};
+use std::io::{self, BufWriter};
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -33,21 +34,16 @@ pub(crate) struct Record {
     path: PathBuf,
     file: File,
     /// What the library writes, beside the other: there is room for both on one disk, or there is not.
-    raw: tempfile::NamedTempFile,
+    pub raw: tempfile::NamedTempFile,
     limit: u64,
     is_quiet: bool,
-    cost: Option<Costs>,
+    /// What recording costs, if that is known.
+    pub cost: Option<Costs>,
 }
 
 impl Record {
-    /// Makes both files. The error is the one line to print.
-    pub(crate) fn prepare(
-        path: &Path,
-        mib: u64,
-        force: bool,
-        is_quiet: bool,
-        cost: Option<Costs>,
-    ) -> Result<Self, String> {
+    /// Makes both files.
+    pub(crate) fn prepare(path: &Path, mib: u64, force: bool, is_quiet: bool) -> Result<Self, String> {
         let message = |error: io::Error| format!("--record {}: {error}", path.display());
         // By a path from the root because the program may run elsewhere.
         let path = std::path::absolute(path).map_err(message)?;
@@ -57,39 +53,30 @@ impl Record {
         let limit = mib << 20;
         raw.as_file().set_len(limit).map_err(message)?;
         raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(message)?;
-        let file = lab_kit::output::create(&path, force).map_err(|error| {
-            if error.kind() == ErrorKind::AlreadyExists {
-                format!("--record {}: exists already; use --force to replace it", path.display())
-            } else {
-                message(error)
-            }
-        })?;
-        Ok(Self { path, file, raw, limit, is_quiet, cost })
-    }
-
-    pub(crate) fn raw(&self) -> &Path {
-        self.raw.path()
+        let file = create_for("--record", &path, force)?;
+        Ok(Self { path, file, raw, limit, is_quiet, cost: None })
     }
 
     /// Writes the trace of a program that has ended, and says so on standard error.
     pub(crate) fn finish(&self, program: &[OsString]) {
         let path = self.path.display();
-        match self.write(program) {
-            Ok(None) => eprintln!(
-                "stanchion: --record: nothing was recorded; the program did not load the library, or took no lock"
-            ),
-            Ok(Some(totals)) => {
-                let events = totals.events;
-                if !self.is_quiet {
-                    eprintln!(
-                        "stanchion: --record: {events} events in {path}; `stanchion run --show {path}` sums them up"
-                    );
-                }
-                if let Some(line) = missing(&totals) {
-                    eprintln!("stanchion: --record: {line}");
-                }
+        let totals = match self.write(program) {
+            Ok(Some(totals)) => totals,
+            Ok(None) => {
+                return eprintln!(
+                    "stanchion: --record: nothing was recorded; the program did not load the library, or took no lock"
+                );
             }
-            Err(why) => eprintln!("stanchion: --record {path}: {why}"),
+            Err(why) => return eprintln!("stanchion: --record {path}: {why}"),
+        };
+        if !self.is_quiet {
+            let events = totals.events;
+            eprintln!(
+                "stanchion: --record: {events} events in {path}; `stanchion run --show {path}` sums them up"
+            );
+        }
+        if let Some(line) = missing(&totals) {
+            eprintln!("stanchion: --record: {line}");
         }
     }
 
@@ -104,11 +91,11 @@ impl Record {
             limit: self.limit,
             program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             provenance: Provenance::collect(0),
-            cost: self.cost,
+            cost: self.cost.clone(),
         };
-        let mut totals = Totals { dropped: header.dropped, is_full: header.is_full(), ..Totals::default() };
+        let mut totals = Totals { dropped: header.dropped, is_full: header.is_full, ..Totals::default() };
         let mut locks: BTreeSet<Lock> = BTreeSet::new();
-        let mut writer = Writer::begin(BufWriter::new(&self.file), &meta).map_err(message)?;
+        let mut writer = file::Writer::begin(BufWriter::new(&self.file), &meta).map_err(message)?;
         totals.damaged = raw::chunks(raw, &header, |chunk| {
             chunk.events(|event| _ = locks.insert((chunk.process, event.key)));
             totals.chunks += 1;
@@ -144,7 +131,7 @@ fn rate(header: &Header) -> f64 {
     };
     let since = now().saturating_sub(header.nanos);
     std::thread::sleep(Duration::from_nanos(LONG_ENOUGH.saturating_sub(since)));
-    let (ticks, nanos) = (clock::ticks().saturating_sub(header.ticks), now().saturating_sub(header.nanos));
+    let (ticks, nanos) = (ticks::now().saturating_sub(header.ticks), now().saturating_sub(header.nanos));
     if ticks == 0 || nanos == 0 { 1.0 } else { ticks as f64 / nanos as f64 }
 }
 
@@ -155,9 +142,8 @@ pub(crate) fn show(trace: &Path, json: Option<&Path>, force: bool) -> Result<Exi
         return Ok(print(&summary.json(), ExitCode::SUCCESS));
     }
     if let Some(path) = json {
-        let (path, mut file) = create_json(path.to_owned(), force)?;
-        let written = file.write_all(summary.json().as_bytes());
-        written.map_err(|error| format!("--json {}: {error}", path.display()))?;
+        let json: Writer<Summary> = Summary::json;
+        Exports::open(vec![(path.to_owned(), json)], force)?.write(&summary)?;
     }
     Ok(print(&summary.text(), ExitCode::SUCCESS))
 }

@@ -9,7 +9,6 @@ use std::os::unix::fs::FileExt;
 pub(crate) const PAGE: u64 = trace::PAGE as u64;
 /// Bytes of a chunk before its events.
 const HEAD: usize = size_of::<trace::Chunk>();
-const MOST_PAGES: u64 = trace::MOST_PAGES as u64;
 
 /// The first page of a file of so many, before the library has seen it: magic, version, clock, pages.
 pub(crate) fn first_page(pages: u64) -> Vec<u8> {
@@ -21,8 +20,9 @@ pub(crate) fn first_page(pages: u64) -> Vec<u8> {
 pub(crate) struct Header {
     /// Whether times are nanoseconds already.
     pub is_nanos: bool,
-    pages: u64,
-    taken: u64,
+    /// Pages that were taken, with the first one.
+    used: u64,
+    pub is_full: bool,
     pub dropped: u64,
     /// The same moment in ticks and nanoseconds.
     pub ticks: u64,
@@ -43,18 +43,15 @@ impl Header {
             return Err("is not what the library writes".to_owned());
         }
         let clock = bytes.u32(offset_of!(H, clock));
+        let used = bytes.u64(offset_of!(H, taken)).saturating_add(1);
         Ok((clock != 0).then(|| Self {
             is_nanos: clock == 2,
-            pages,
-            taken: bytes.u64(offset_of!(H, taken)),
+            used: used.min(pages),
+            is_full: used >= pages,
             dropped: bytes.u64(offset_of!(H, dropped)),
             ticks: bytes.u64(offset_of!(H, ticks)),
             nanos: bytes.u64(offset_of!(H, nanos)),
         }))
-    }
-
-    pub(crate) fn is_full(&self) -> bool {
-        self.taken >= self.pages - 1
     }
 }
 
@@ -95,26 +92,24 @@ pub(crate) fn chunks(
     mut each: impl FnMut(Chunk) -> Result<(), String>,
 ) -> Result<u64, String> {
     use trace::Chunk as C;
-    let end = header.taken.saturating_add(1).min(header.pages);
+    let read = |bytes: &mut [u8], page: u64| {
+        file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string())
+    };
     let (mut page, mut damaged) = (1, 0);
-    let mut bytes = vec![0; (PAGE * MOST_PAGES) as usize];
-    while page < end {
-        let read =
-            |bytes: &mut [u8]| file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string());
-        read(&mut bytes[..HEAD])?;
+    let mut bytes = vec![0; trace::PAGE * trace::MOST_PAGES as usize];
+    while page < header.used {
+        read(&mut bytes[..HEAD], page)?;
         let head = Bytes(&bytes);
-        if head.u32(offset_of!(C, magic)) != CHUNK_MAGIC {
-            // Taken by a thread that did not come to write.
-            page += 1;
-            continue;
-        }
         let (pages, filled) = (u64::from(head.u32(offset_of!(C, pages))), head.u64(offset_of!(C, filled)));
         let used = filled as u32 as usize;
-        if pages == 0 || pages > MOST_PAGES || pages > end - page || used > (pages * PAGE) as usize - HEAD {
-            (page, damaged) = (page + 1, damaged + 1);
+        // If not, they were taken by a thread that did not come to write.
+        let is_there = head.u32(offset_of!(C, magic)) == CHUNK_MAGIC;
+        let most = (header.used - page).min(trace::MOST_PAGES.into());
+        if !is_there || !(1..=most).contains(&pages) || used > (pages * PAGE) as usize - HEAD {
+            (page, damaged) = (page + 1, damaged + u64::from(is_there));
             continue;
         }
-        read(&mut bytes[..HEAD + used])?;
+        read(&mut bytes[..HEAD + used], page)?;
         page += pages;
         let head = Bytes(&bytes);
         let chunk = Chunk {
@@ -126,10 +121,9 @@ pub(crate) fn chunks(
             number: (filled >> 32) as u32,
             events: bytes[HEAD..HEAD + used].to_vec(),
         };
-        if chunk.items(|_| {}).is_some() {
-            each(chunk)?;
-        } else {
-            damaged += 1;
+        match chunk.items(|_| {}) {
+            Some(()) => each(chunk)?,
+            None => damaged += 1,
         }
     }
     Ok(damaged)

@@ -2,7 +2,7 @@
 use super::*;
 
 fn record(dir: &Path) -> Record {
-    Record::prepare(&dir.join("trace"), 1, false, true, None).expect("a new file")
+    Record::prepare(&dir.join("trace"), 1, false, true).expect("a new file")
 }
 
 /// As the library writes the header and a chunk; `pages` is what the chunk says of itself.
@@ -50,7 +50,7 @@ fn a_file_that_is_no_longer_ours_is_told_in_one_line() {
 #[test]
 fn a_path_that_the_library_cannot_be_told_is_refused_before_anything_is_made() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    assert!(Record::prepare(&dir.path().join("a,b"), 1, false, true, None).is_err());
+    assert!(Record::prepare(&dir.path().join("a,b"), 1, false, true).is_err());
     assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 0);
 }
 
@@ -59,7 +59,7 @@ fn a_record_replaces_nothing_without_force() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("trace");
     drop(record(dir.path()));
-    assert!(Record::prepare(&path, 1, false, true, None).err().expect("exists").contains("--force"));
-    assert!(Record::prepare(&path, 1, true, true, None).is_ok());
+    assert!(Record::prepare(&path, 1, false, true).err().expect("exists").contains("--force"));
+    assert!(Record::prepare(&path, 1, true, true).is_ok());
     assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 1, "nothing but the trace is left");
 }

@@ -5,11 +5,9 @@ use super::raw::Chunk;
 use core::cmp::Reverse;
 use core::fmt::Write;
 use lab_kit::export::grid::{align_right, plain_table, trimmed};
-use lab_kit::units::format_ns;
+use lab_kit::units::{format_ns, plural};
 use serde_json::json;
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
-use std::io::BufReader;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 const TOP: usize = 10;
@@ -18,7 +16,7 @@ const TOP: usize = 10;
 const SCHEMA: u32 = 1;
 
 /// Of one lock, in ticks.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 struct Sum {
     events: u64,
     waited: u64,
@@ -27,7 +25,6 @@ struct Sum {
     longest_hold: u64,
 }
 
-/// Sums while the file is read.
 #[derive(Default)]
 struct Sums {
     locks: BTreeMap<Lock, Sum>,
@@ -50,9 +47,8 @@ impl Sums {
             sum.held = sum.held.saturating_add(event.hold);
             sum.longest_wait = sum.longest_wait.max(event.wait);
             sum.longest_hold = sum.longest_hold.max(event.hold);
-            let end = event.came.saturating_add(event.wait).saturating_add(event.hold);
-            let (first, last) = self.span.get_or_insert((event.came, end));
-            (*first, *last) = ((*first).min(event.came), (*last).max(end));
+            let (first, last) = self.span.unwrap_or((event.came, 0));
+            self.span = Some((first.min(event.came), last.max(event.released())));
         })
     }
 }
@@ -63,30 +59,21 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    /// Reads a trace; the error says what the file is.
     pub(crate) fn of(trace: &Path) -> Result<Self, String> {
-        let file = File::open(trace).map_err(|error| error.to_string())?;
-        let length = file.metadata().map_err(|error| error.to_string())?.len();
         let mut sums = Sums::default();
-        let whole = file::read(BufReader::new(file), length, |chunk| sums.add(chunk))?;
+        let whole = file::read_path(trace, |chunk| sums.add(chunk))?;
         // The table of locks must have those of the events, each once.
-        let known: BTreeSet<&Lock> = whole.locks.iter().collect();
-        if known.len() != whole.locks.len() || !known.into_iter().eq(sums.locks.keys()) {
+        if !whole.locks.iter().eq(sums.locks.keys()) {
             return Err("is damaged".to_owned());
         }
         Ok(Self { whole, sums })
     }
 
-    fn ns(&self, ticks: u64) -> f64 {
-        ticks as f64 / self.whole.meta.ticks_per_ns
-    }
-
     fn span_ns(&self) -> f64 {
-        self.sums.span.map_or(0.0, |(first, last)| self.ns(last - first))
+        self.sums.span.map_or(0.0, |(first, last)| self.whole.meta.ns(last - first))
     }
 
-    /// By events.
-    fn locks(&self) -> Vec<(&Lock, &Sum)> {
+    fn locks_by_events(&self) -> Vec<(&Lock, &Sum)> {
         let mut locks: Vec<(&Lock, &Sum)> = self.sums.locks.iter().collect();
         locks.sort_by_key(|(_, sum)| Reverse(sum.events));
         locks
@@ -100,14 +87,16 @@ impl Summary {
                 "address": format!("{:#x}", key.address()),
                 "kind": key.kind(),
                 "events": sum.events,
-                "waited_ns": self.ns(sum.waited),
-                "held_ns": self.ns(sum.held),
-                "max_wait_ns": self.ns(sum.longest_wait),
-                "max_hold_ns": self.ns(sum.longest_hold),
+                "waited_ns": meta.ns(sum.waited),
+                "held_ns": meta.ns(sum.held),
+                "max_wait_ns": meta.ns(sum.longest_wait),
+                "max_hold_ns": meta.ns(sum.longest_hold),
             })
         };
-        let thread = |((process, number), events): (&(u32, u64), &u64)| json!({ "process": process, "number": number, "events": events });
-        let process = |(number, pid): (&u32, &u32)| json!({ "number": number, "pid": pid });
+        let threads = threads.iter().map(
+            |((process, number), events)| json!({ "process": process, "number": number, "events": events }),
+        );
+        let processes = pids.iter().map(|(number, pid)| json!({ "number": number, "pid": pid }));
         lab_kit::export::json(&json!({
             "schema": SCHEMA,
             "span_ns": self.span_ns(),
@@ -115,24 +104,25 @@ impl Summary {
             "dropped": totals.dropped,
             "full": totals.is_full,
             "destroyed_pieces": totals.damaged,
-            "processes": pids.iter().map(process).collect::<Vec<_>>(),
-            "threads": threads.iter().map(thread).collect::<Vec<_>>(),
-            "locks": self.locks().into_iter().map(lock).collect::<Vec<_>>(),
+            "processes": processes.collect::<Vec<_>>(),
+            "threads": threads.collect::<Vec<_>>(),
+            "locks": self.locks_by_events().into_iter().map(lock).collect::<Vec<_>>(),
             "meta": meta,
         }))
     }
 
     pub(crate) fn text(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
-        let locks = self.locks();
+        let locks = self.locks_by_events();
         let mut text = format!(
-            "{}, {}\n{} events of {} and {} in {} over {}\n",
+            "{}, {}\n{} events of {} and {} in {} process{} over {}\n",
             meta.program.join(" "),
             meta.provenance.date,
             totals.events,
-            plural(locks.len(), "lock", "s"),
-            plural(threads.len(), "thread", "s"),
-            plural(pids.len(), "process", "es"),
+            plural(locks.len(), "lock"),
+            plural(threads.len(), "thread"),
+            pids.len(),
+            if pids.len() == 1 { "" } else { "es" },
             format_ns(self.span_ns())
         );
         if let Some(line) = missing(totals) {
@@ -148,7 +138,7 @@ impl Summary {
             let lock = format!("{process}{:#x}", key.address());
             let mut cells = vec![lock, key.kind().name().to_owned(), sum.events.to_string()];
             let times = [sum.waited, sum.longest_wait, sum.held, sum.longest_hold];
-            cells.extend(times.map(|ticks| format_ns(self.ns(ticks))));
+            cells.extend(times.map(|ticks| format_ns(meta.ns(ticks))));
             table.add_row(cells);
         }
         align_right(&mut table);
@@ -158,8 +148,4 @@ impl Summary {
         }
         text
     }
-}
-
-fn plural(count: usize, what: &str, more: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { more })
 }

@@ -8,6 +8,7 @@ use stanchion_wire::stats::{
     self, BUCKETS, FRAMES, File, Header, MAGIC, MODULES, PATH, PROCESSES, RECORDS, VERSION, lower,
 };
 
+const PROCESS: usize = size_of::<stats::Process>();
 const RECORD: usize = size_of::<stats::Record>();
 const MODULE: usize = size_of::<stats::Module>();
 const AT_MODULES: usize = offset_of!(File, modules);
@@ -93,21 +94,17 @@ pub(crate) struct Snapshot {
 }
 
 /// A histogram, and the mean of what is in it.
-fn times(bytes: &Bytes, at: usize) -> (Times, f64) {
+fn times(bytes: &[u8]) -> (Times, f64) {
     use stats::Times as T;
-    let number = bytes.u64(at + offset_of!(T, number));
-    let most = bytes.u64(at + offset_of!(T, most));
-    let buckets: [u32; BUCKETS] =
-        core::array::from_fn(|bucket| bytes.u32(at + offset_of!(T, buckets) + 4 * bucket));
+    let bytes = Bytes(bytes);
+    let (timed, most) = (bytes.u64(offset_of!(T, number)), bytes.u64(offset_of!(T, most)));
+    let bucket = |number| bytes.u32(offset_of!(T, buckets) + 4 * number);
+    let buckets: [u32; BUCKETS] = core::array::from_fn(bucket);
     let quantile = |share| Some(quantile(&buckets, share)?.min(most as f64));
-    let times = Times {
-        timed: number,
-        p50_ns: quantile(0.5),
-        p99_ns: quantile(0.99),
-        max_ns: (number > 0).then_some(most),
-    };
-    let sum = if number == 0 { 0 } else { bytes.u64(at + offset_of!(T, sum)) };
-    (times, sum as f64 / number.max(1) as f64)
+    let max_ns = (timed > 0).then_some(most);
+    let sum = if timed == 0 { 0 } else { bytes.u64(offset_of!(T, sum)) };
+    let times = Times { timed, p50_ns: quantile(0.5), p99_ns: quantile(0.99), max_ns };
+    (times, sum as f64 / timed.max(1) as f64)
 }
 
 /// The time below which this share lies, to a quarter of a power of two at worst; none if nothing was timed.
@@ -126,49 +123,52 @@ fn quantile(buckets: &[u32], share: f64) -> Option<f64> {
     None
 }
 
-fn lock(bytes: &Bytes, at: usize, processes: usize) -> Option<Lock> {
+fn lock(record: &[u8], processes: usize) -> Option<Lock> {
     use stats::Record as R;
-    let word = bytes.u32(at + offset_of!(R, kind));
-    let process = bytes.u32(at + offset_of!(R, process)) as usize;
+    let bytes = Bytes(record);
+    let word = bytes.u32(offset_of!(R, kind));
+    let kind = Kind::of(word & 0xffff)?;
+    let process = bytes.u32(offset_of!(R, process)) as usize;
     let depth = ((word >> 16) as usize).min(FRAMES);
-    let count = |field| bytes.u64(at + field);
-    let contended = count(offset_of!(R, contended));
-    let (wait, mean) = times(bytes, at + offset_of!(R, waits));
+    let contended = bytes.u64(offset_of!(R, contended));
+    let (wait, mean) = times(&record[offset_of!(R, waits)..]);
     Some(Lock {
         process: process.checked_sub(1).filter(|process| *process < processes)?,
-        address: format!("{:#x}", count(offset_of!(R, address))),
-        kind: Kind::of(word & 0xffff)?,
-        frames: (0..depth).map(|frame| count(offset_of!(R, frames) + 8 * frame)).collect(),
+        address: format!("{:#x}", bytes.u64(offset_of!(R, address))),
+        kind,
+        frames: (0..depth).map(|frame| bytes.u64(offset_of!(R, frames) + 8 * frame)).collect(),
         first_taken: Vec::new(),
-        lives: bytes.u32(at + offset_of!(R, lives)).into(),
-        acquisitions: count(offset_of!(R, acquisitions)),
+        lives: bytes.u32(offset_of!(R, lives)).into(),
+        acquisitions: bytes.u64(offset_of!(R, acquisitions)),
         contended,
-        failed: count(offset_of!(R, failed)),
-        steals: count(offset_of!(R, steals)),
-        parks: count(offset_of!(R, parks)),
-        kicks: count(offset_of!(R, kicks)),
+        failed: bytes.u64(offset_of!(R, failed)),
+        steals: bytes.u64(offset_of!(R, steals)),
+        parks: bytes.u64(offset_of!(R, parks)),
+        kicks: bytes.u64(offset_of!(R, kicks)),
         waited_ns: mean * contended as f64,
         wait,
-        hold: times(bytes, at + offset_of!(R, holds)).0,
+        hold: times(&record[offset_of!(R, holds)..]).0,
     })
 }
 
-fn process(bytes: &Bytes, at: usize) -> Process {
+fn process(bytes: &[u8; PROCESS]) -> Process {
     use stats::Process as P;
-    let length = bytes.u32(at + offset_of!(P, length));
-    let name = bytes.text(at + offset_of!(P, name), length, size_of::<P>() - offset_of!(P, name));
-    Process { pid: bytes.u32(at + offset_of!(P, pid)), name: String::from_utf8_lossy(name).into_owned() }
+    let bytes = Bytes(bytes);
+    let name =
+        bytes.text(offset_of!(P, name), bytes.u32(offset_of!(P, length)), PROCESS - offset_of!(P, name));
+    Process { pid: bytes.u32(offset_of!(P, pid)), name: String::from_utf8_lossy(name).into_owned() }
 }
 
-fn module(bytes: &Bytes, at: usize) -> Option<Module> {
+fn module(bytes: &[u8; MODULE]) -> Option<Module> {
     use stats::Module as M;
-    let length = bytes.u32(at + offset_of!(M, length));
+    let bytes = Bytes(bytes);
+    let length = bytes.u32(offset_of!(M, length));
     Some(Module {
-        process: (bytes.u32(at + offset_of!(M, process)) as usize).checked_sub(1).filter(|_| length != 0)?,
-        start: bytes.u64(at + offset_of!(M, start)),
-        end: bytes.u64(at + offset_of!(M, end)),
-        offset: bytes.u64(at + offset_of!(M, offset)),
-        path: bytes.text(at + offset_of!(M, path), length, PATH).to_vec(),
+        process: (bytes.u32(offset_of!(M, process)) as usize).checked_sub(1).filter(|_| length != 0)?,
+        start: bytes.u64(offset_of!(M, start)),
+        end: bytes.u64(offset_of!(M, end)),
+        offset: bytes.u64(offset_of!(M, offset)),
+        path: bytes.text(offset_of!(M, path), length, PATH).to_vec(),
     })
 }
 
@@ -178,40 +178,36 @@ impl Snapshot {
         if bytes.len() != size_of::<File>() || !bytes.starts_with(&MAGIC.to_le_bytes()) {
             return Err("is not what the library of this version writes".to_owned());
         }
-        let bytes = &Bytes(bytes);
-        let version = bytes.u32(offset_of!(Header, version));
-        let expected = [
-            (offset_of!(Header, version), VERSION),
-            (offset_of!(Header, record_size), RECORD as u32),
-            (offset_of!(Header, records), RECORDS as u32),
-            (offset_of!(Header, processes), PROCESSES as u32),
-            (offset_of!(Header, modules), MODULES as u32),
-        ];
-        if expected.iter().any(|&(at, value)| bytes.u32(at) != value) {
+        let header = Bytes(bytes);
+        let version = header.u32(offset_of!(Header, version));
+        // Sizes follow the version.
+        let expected = [VERSION, RECORD as u32, RECORDS as u32, PROCESSES as u32, MODULES as u32];
+        if !bytes[offset_of!(Header, version)..].starts_with(&expected.map(u32::to_le_bytes).concat()) {
             return Err(format!("is of version {version}; command and library must be of one version"));
         }
-        let used = bytes.u32(offset_of!(Header, processes_used));
-        let processes: Vec<Process> = (0..PROCESSES.min(used as usize))
-            .map(|number| process(bytes, offset_of!(File, processes) + size_of::<stats::Process>() * number))
-            .collect();
-        let modules = (0..MODULES).filter_map(|number| module(bytes, AT_MODULES + MODULE * number));
-        let mut locks: Vec<Lock> = (1..RECORDS)
-            .filter_map(|number| lock(bytes, AT_RECORDS + RECORD * number, processes.len()))
+        let used = header.u32(offset_of!(Header, processes_used));
+        let processes = bytes[offset_of!(File, processes)..AT_MODULES].as_chunks::<PROCESS>().0;
+        let processes: Vec<Process> = processes.iter().take(used as usize).map(process).collect();
+        let modules = bytes[AT_MODULES..AT_RECORDS].as_chunks::<MODULE>().0;
+        let (records, _) = bytes[AT_RECORDS..].as_chunks::<RECORD>();
+        let mut locks: Vec<Lock> = records[1..]
+            .iter()
+            .filter_map(|record| lock(record, processes.len()))
             .filter(|lock| lock.acquisitions != 0 || lock.failed != 0)
             .collect();
         locks.sort_by(|a, b| {
             b.waited_ns.total_cmp(&a.waited_ns).then_with(|| b.acquisitions.cmp(&a.acquisitions))
         });
-        let left =
-            LEFT.into_iter().zip(0..).map(|(why, at)| (why, bytes.u64(offset_of!(Header, left) + 8 * at)));
+        let left = |at: usize| header.u64(offset_of!(Header, left) + 8 * at);
+        let left = LEFT.into_iter().enumerate().map(|(at, why)| (why, left(at)));
         Ok(Self {
             schema: SCHEMA,
-            modules: modules.collect(),
-            locks,
             processes_left_out: used.saturating_sub(PROCESSES as u32),
-            other_acquisitions: bytes.u64(AT_RECORDS + offset_of!(stats::Record, acquisitions)),
-            left_to_libc: left.filter(|(_, number)| *number > 0).collect(),
             processes,
+            modules: modules.iter().filter_map(module).collect(),
+            locks,
+            other_acquisitions: Bytes(&records[0]).u64(offset_of!(stats::Record, acquisitions)),
+            left_to_libc: left.filter(|(_, number)| *number > 0).collect(),
         })
     }
 }

@@ -101,7 +101,7 @@ fn a_lock_is_named_after_the_side_that_waited_most() {
         put(&mut bytes, other + 72, 4, 8);
     }
     let stats = crate::run::stats::Stats::prepare(10, None, false).expect("a temporary file");
-    std::fs::write(stats.path(), bytes).expect("written");
+    std::fs::write(&stats.file, bytes).expect("written");
     let places = stats.places();
     assert_eq!(places.len(), 1);
     assert!(!places[&(77, "0xabc".to_owned())].is_empty(), "{places:?}");

@@ -5,23 +5,29 @@
 //! way.
 mod file;
 mod symbols;
-mod table;
 
-use file::Snapshot;
-use lab_kit::output::create_json;
+use core::fmt::Write;
+use file::{Process, Snapshot, Times};
+use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::{Exports, Writer};
+use lab_kit::units::{format_ns, percent};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
+
+/// Functions of a stack that the table shows, and as much of their names, as templates have long ones.
+const SHOWN: usize = 3;
+const LONGEST: usize = 60;
 
 /// Functions of the first use of locks, the innermost first, by process and address.
 pub(crate) type Places = BTreeMap<(u32, String), Vec<String>>;
 
 pub(crate) struct Stats {
-    file: tempfile::TempPath,
+    /// What the library writes.
+    pub file: tempfile::TempPath,
     /// How many rows the table has.
     top: usize,
-    json: Option<(PathBuf, File)>,
+    json: Exports<Snapshot>,
 }
 
 impl Stats {
@@ -33,12 +39,10 @@ impl Stats {
             .map_err(|error| format!("--stats: no temporary file can be made: {error}"))?
             .into_temp_path();
         super::args::word_of("stats", &file)?;
-        let json = json.map(|path| create_json(path.to_owned(), force)).transpose();
-        Ok(Self { file, top, json: json.map_err(|line| line.replacen("--json", "--stats-json", 1))? })
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        &self.file
+        let writer: Writer<Snapshot> = lab_kit::export::json;
+        let json = json.map(|path| (path.to_owned(), writer)).into_iter().collect();
+        let json = Exports::open(json, force).map_err(|line| format!("--stats-json: {line}"))?;
+        Ok(Self { file, top, json })
     }
 
     /// What was counted up to now; the error is the one line to print.
@@ -63,26 +67,103 @@ impl Stats {
 
     /// Tells on standard error how things stand; none, and a line that says why, if nobody knows.
     pub(crate) fn tell(&self) -> Option<Snapshot> {
-        match self.snapshot() {
-            Ok(snapshot) => {
-                eprint!("{}", table::text(&snapshot, self.top));
-                Some(snapshot)
-            }
-            Err(line) => {
-                eprintln!("stanchion: {line}");
-                None
-            }
+        let told = self.snapshot();
+        match &told {
+            Ok(snapshot) => eprint!("{}", text(snapshot, self.top)),
+            Err(line) => eprintln!("stanchion: {line}"),
         }
+        told.ok()
     }
 
     /// The same at the end, and in the file of `--stats-json`.
-    pub(crate) fn finish(&self) {
-        if let (Some(snapshot), Some((path, file))) = (self.tell(), &self.json)
-            && let Err(error) = (&mut &*file).write_all(lab_kit::export::json(&snapshot).as_bytes())
+    pub(crate) fn finish(&mut self) {
+        if let Some(snapshot) = self.tell()
+            && let Err(error) = self.json.write(&snapshot)
         {
-            eprintln!("stanchion: --stats-json {}: {error}", path.display());
+            eprintln!("stanchion: --stats-json: {error}");
         }
     }
+}
+
+fn text(snapshot: &Snapshot, top: usize) -> String {
+    let Snapshot { locks, other_acquisitions: others, processes_left_out, .. } = snapshot;
+    let mut text = match locks.len() {
+        0 => "stanchion: --stats: no lock was taken that is counted\n".to_owned(),
+        all => format!(
+            "stanchion: --stats: {} of {all} locks, by the time spent waiting for them\n{}\n",
+            all.min(top),
+            table(snapshot, top)
+        ),
+    };
+    for (what, number) in &snapshot.left_to_libc {
+        let _ = writeln!(text, "left to libc: {number} {what}");
+    }
+    if *others > 0 {
+        let which = "of further locks, for which there was no room, are not told apart";
+        let _ = writeln!(text, "{others} acquisitions {which}");
+    }
+    if *processes_left_out > 0 {
+        let _ = writeln!(text, "{processes_left_out} processes beyond 64 were not counted");
+    }
+    if !locks.is_empty() {
+        text.push_str(
+            "Counted is every acquisition, but for the last 95 at most of a mutex with more than a thousand. Timed are the\n\
+             first 256 contended ones of a lock, one in 8 after that, and one hold in about 64; a time includes a\n\
+             reading of the clock. What counting costs: stanchion run --compare --lock stanchion,stanchion+stats\n",
+        );
+    }
+    text
+}
+
+/// A time without a blank, so that a row fits a terminal.
+fn tight(ns: f64) -> String {
+    format_ns(ns).replace(' ', "")
+}
+
+fn cells(times: &Times) -> [String; 3] {
+    let max = times.max_ns.map(|time| time as f64);
+    [times.p50_ns, times.p99_ns, max].map(|time| time.map_or_else(|| "-".to_owned(), tight))
+}
+
+fn short(name: &str) -> String {
+    match name.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &name[..end]),
+        None => name.to_owned(),
+    }
+}
+
+fn table(snapshot: &Snapshot, top: usize) -> String {
+    let mut table = plain_table();
+    let times = ["wait p50", "p99", "max", "hold p50", "p99", "max"];
+    table.set_header(["#", "kind", "acquired", "contended", "waited"].into_iter().chain(times));
+    let mut places = String::new();
+    for (number, lock) in (1..).zip(snapshot.locks.iter().take(top)) {
+        let share = percent(lock.contended as f64 / lock.acquisitions.max(1) as f64);
+        let mut row = vec![number.to_string(), lock.kind.name().to_owned(), lock.acquisitions.to_string()];
+        row.extend([share, tight(lock.waited_ns)]);
+        row.extend(cells(&lock.wait).into_iter().chain(cells(&lock.hold)));
+        table.add_row(row);
+        let _ = write!(places, "\n{number:>3} ");
+        if snapshot.processes.len() > 1 {
+            let Process { pid, name } = &snapshot.processes[lock.process];
+            let _ = write!(places, "[{name} {pid}] ");
+        }
+        let shown: Vec<String> = lock.first_taken.iter().take(SHOWN).map(|name| short(name)).collect();
+        places.push_str(if shown.is_empty() { "?" } else { "" });
+        places.push_str(&shown.join(" < "));
+        let counts = [
+            (lock.steals, "steals"),
+            (lock.parks, "parks"),
+            (lock.kicks, "kicks"),
+            (lock.failed, "failed tries"),
+            (if lock.lives > 1 { lock.lives } else { 0 }, "locks one after another"),
+        ];
+        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
+            let _ = write!(places, "; {count} {what}");
+        }
+    }
+    align_right(&mut table);
+    format!("{}\nfirst taken in{places}", trimmed(&table))
 }
 
 #[cfg(test)]
@@ -93,7 +174,7 @@ mod tests {
     fn a_file_that_the_library_did_not_write_is_told_in_one_line() {
         let stats = Stats::prepare(10, None, false).expect("a temporary file");
         assert!(stats.snapshot().expect_err("empty").contains("wrote nothing"));
-        fs::write(stats.path(), "12345").expect("written");
+        fs::write(&stats.file, "12345").expect("written");
         assert!(stats.snapshot().expect_err("short").contains("is not what the library"));
     }
 }

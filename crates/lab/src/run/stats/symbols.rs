@@ -2,6 +2,7 @@
 //! of the function, else its place in the file.
 use super::file::{Module, Snapshot};
 use addr2line::Loader;
+use core::ops::Range;
 use object::{Object, ObjectSegment, ReadCache};
 use std::collections::HashMap;
 use std::ffi::OsStr;
@@ -9,14 +10,10 @@ use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// Files that were looked into already, by path; those that say nothing are kept, too.
-#[derive(Default)]
-struct Symbols(HashMap<Vec<u8>, Option<Image>>);
-
 struct Image {
     loader: Loader,
-    /// Offset and length in the file, address without relocation.
-    segments: Vec<(u64, u64, u64)>,
+    /// Places in the file, and addresses without relocation.
+    segments: Vec<(Range<u64>, u64)>,
 }
 
 /// Functions that hand a lock on to pthread's, in which nobody has to look for it.
@@ -32,38 +29,34 @@ const BETWEEN: [&str; 8] = [
 ];
 
 /// Names the functions in which locks were first taken, the innermost first, without what only hands on.
-pub(crate) fn name_places(snapshot: &mut Snapshot) {
-    let mut symbols = Symbols::default();
-    for lock in &mut snapshot.locks {
+pub(crate) fn name_places(Snapshot { locks, modules, .. }: &mut Snapshot) {
+    // Those that say nothing are kept, too.
+    let mut images: HashMap<&Path, Option<Image>> = HashMap::new();
+    for lock in locks {
         let mut found = Vec::new();
         for &address in &lock.frames {
             // A return address is behind the call.
             let Some(call) = address.checked_sub(1) else { continue };
-            let mut modules = snapshot.modules.iter();
-            match modules.find(|it| it.process == lock.process && (it.start..it.end).contains(&call)) {
-                Some(module) => found.extend(symbols.at(module, call)),
-                None => found.push(format!("{address:#x}")),
-            }
+            let is_of_call = |it: &&Module| it.process == lock.process && (it.start..it.end).contains(&call);
+            let Some(module) = modules.iter().find(is_of_call) else {
+                found.push(format!("{address:#x}"));
+                continue;
+            };
+            let offset = (call - module.start).saturating_add(module.offset);
+            let path = Path::new(OsStr::from_bytes(&module.path));
+            let image = images.entry(path).or_insert_with(|| Image::open(path)).as_ref();
+            let names = image.and_then(|image| image.at(offset)).filter(|names| !names.is_empty());
+            found.extend(names.unwrap_or_else(|| {
+                let name =
+                    path.file_name().map_or_else(|| "code without a file".into(), OsStr::to_string_lossy);
+                vec![format!("{name}+{offset:#x}")]
+            }));
         }
         let between = |name: &String| BETWEEN.iter().any(|prefix| name.starts_with(prefix));
         if !found.iter().all(between) {
             found.drain(..found.iter().take_while(|name| between(name)).count());
         }
         lock.first_taken = found;
-    }
-}
-
-impl Symbols {
-    fn at(&mut self, module: &Module, call: u64) -> Vec<String> {
-        let offset = (call - module.start).saturating_add(module.offset);
-        let path = Path::new(OsStr::from_bytes(&module.path));
-        let image = self.0.entry(module.path.clone()).or_insert_with(|| Image::open(path));
-        let found = image.as_ref().and_then(|image| image.at(offset)).unwrap_or_default();
-        if !found.is_empty() {
-            return found;
-        }
-        let name = path.file_name().map_or_else(|| "code without a file".into(), OsStr::to_string_lossy);
-        vec![format!("{name}+{offset:#x}")]
     }
 }
 
@@ -77,18 +70,15 @@ impl Image {
         let file = object::File::parse(&cache).ok()?;
         let segments = file.segments().map(|segment| {
             let (offset, length) = segment.file_range();
-            (offset, length, segment.address())
+            (offset..offset.saturating_add(length), segment.address())
         });
         Some(Self { segments: segments.collect(), loader: Loader::new(path).ok()? })
     }
 
     /// The functions at an offset of the file: one, and those that it was inlined into.
     fn at(&self, offset: u64) -> Option<Vec<String>> {
-        let (start, _, address) = self
-            .segments
-            .iter()
-            .find(|(start, length, _)| offset.checked_sub(*start).is_some_and(|within| within < *length))?;
-        let address = address.checked_add(offset - start)?;
+        let (place, address) = self.segments.iter().find(|(place, _)| place.contains(&offset))?;
+        let address = address.checked_add(offset - place.start)?;
         let mut found = Vec::new();
         let mut frames = self.loader.find_frames(address).ok();
         while let Some(frame) = frames.as_mut().and_then(|frames| frames.next().ok().flatten()) {

@@ -1,49 +1,46 @@
 //! One self-contained page: plots and tables for each machine and workload, and where it all comes from.
-//!
-//! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
-use super::bars;
 use crate::sim::report::Report;
-use crate::sim::table::{QUANTITIES, Show, figures, lock_events, notes, result, simulated, spent, title};
+use crate::sim::table::{
+    QUANTITIES, Quantity, SPENT, Show, figures, notes, result, shown, simulated, spent, title,
+};
 use crate::sim::timeline::COLOURS;
 use core::fmt::Write;
 use lab_kit::export::grid::heading;
-use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
-use lab_kit::export::{STYLE, colours};
-use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
-use stanchion_cells::cell::{Figures, SceneInfo};
+use lab_kit::export::svg::{Plot, Point, Scale, Series, Svg, classes, escape, marker};
+use lab_kit::export::{colours, page};
+use lab_kit::units::{percent, round_ns, three_figures, without_zeros};
+use stanchion_cells::cell::SceneInfo;
+use stanchion_cells::stats::Estimate;
 use stanchion_sim::Cause;
 
-/// A value, with half the width of its interval.
-type Value<'a> = &'a dyn Fn(&Figures) -> Option<(f64, Option<f64>)>;
+/// Words stand on the left, as they do in the first column anyway.
+const RULES: &str = ".words2 :nth-child(2),.words3 *{text-align:left}";
 
 pub(super) fn write(report: &Report) -> String {
-    let colours = colours(report.setting.locks.len());
-    let mut page = format!(
-        "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>stanchion sim, {}</title><style>{STYLE}{colours}</style></head><body>\n",
-        escape(&report.provenance.date)
-    );
-    head(&mut page, report);
-    for scene in &report.scenes {
-        if report.cells.iter().any(|cell| cell.is_of(scene)) {
-            section(&mut page, report, scene);
-        }
+    let mut body = String::new();
+    head(&mut body, report);
+    for scene in report.begun() {
+        section(&mut body, report, scene);
     }
-    facts(&mut page, report);
-    page.push_str("</body></html>\n");
-    page
+    body.push_str("<h2>Where this comes from</h2>");
+    let more = [("fields set", report.setting.sets.join(" ")), ("simulated", simulated(report))];
+    page::facts(&mut body, report.provenance.rows().into_iter().chain(more));
+    body.push_str(
+        "<p class=\"sub\">Figures are those of a simulated machine, not of the one named above, which only ran the simulation. \
+         The same seed gives the same run on every host. Intervals tell how much the seed matters, not how true the machine is.</p>\n",
+    );
+    let rules = colours(report.setting.locks.len()) + RULES;
+    page::page(&format!("stanchion sim, {}", report.provenance.date), &rules, &body)
 }
 
 fn head(page: &mut String, report: &Report) {
-    let seeds = &report.setting.seeds;
+    let (seeds, date) = (&report.setting.seeds, &report.provenance.date);
+    let (time, count, first) = (round_ns(report.setting.time_ns as f64), seeds.len(), seeds[0]);
+    let unfinished = if report.complete { "" } else { " · <b>unfinished run</b>" };
     let _ = writeln!(
         page,
-        "<h1>Locks in simulation</h1><p class=\"sub\">{} of virtual time, {} seeds from {} · {}{}</p>",
-        round_ns(report.setting.time_ns as f64),
-        seeds.len(),
-        seeds.first().copied().unwrap_or(0),
-        escape(&report.provenance.date),
-        if report.complete { "" } else { " · <b>unfinished run</b>" }
+        "<h1>Locks in simulation</h1>\
+         <p class=\"sub\">{time} of virtual time, {count} seeds from {first} · {date}{unfinished}</p>"
     );
     page.push_str("<ul class=\"legend\">");
     for (index, lock) in report.setting.locks.iter().enumerate() {
@@ -59,35 +56,19 @@ fn legend(page: &mut String, sample: &str, name: &str) {
 }
 
 fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
-    let _ = writeln!(
-        page,
-        "<h2>{}</h2><p class=\"sub\">{}; {}</p>",
-        escape(&title(scene)),
-        escape(&scene.machine_about),
-        escape(&scene.workload_about)
-    );
-    let notes = notes(report, scene);
-    if !notes.is_empty() {
-        let notes = escape(notes.trim_end()).replace('\n', "</li><li>");
-        let _ = writeln!(page, "<h3>Reasons for doubt</h3><ul class=\"warnings\"><li>{notes}</li></ul>");
-    }
-    let rate = |figures: &Figures| figures.score.as_ref().map(|score| (score.mean, score.ci95));
-    let tick = |value| without_zeros(&three_figures(value)).to_owned();
-    let throughput = |scale| plot(report, scene, &result(report, scene), scale, &rate, tick);
+    let about = escape(&format!("{}; {}", scene.machine_about, scene.workload_about));
+    let _ = writeln!(page, "<h2>{}</h2><p class=\"sub\">{about}</p>", escape(&title(scene)));
+    page::doubts(page, notes(report, scene).lines());
     let group = format!("scale-{}-{}", escape(&scene.machine), escape(&scene.workload));
+    let [linear, log] = [Scale::Linear, Scale::Log].map(|scale| plot(report, scene, &QUANTITIES[0], scale));
     let _ = write!(
         page,
         "<div class=\"plots\"><div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
          <label><input type=\"radio\" class=\"to-log\" name=\"{group}\"> logarithmic</label></div>\
-         <div class=\"linear\">{}</div><div class=\"log\">{}</div></div>",
-        throughput(Scale::Linear),
-        throughput(Scale::Log)
+         <div class=\"linear\">{linear}</div><div class=\"log\">{log}</div></div>"
     );
-    for quantity in &QUANTITIES {
-        let Show::Wait(wait) = quantity.show else { continue };
-        let value = move |figures: &Figures| Some((wait(&figures.latency) as f64, None));
-        let plot = plot(report, scene, quantity.title, Scale::Log, &value, round_ns);
-        let _ = write!(page, "<div class=\"plot\">{plot}</div>");
+    for quantity in QUANTITIES.iter().filter(|quantity| matches!(quantity.show, Show::Wait(_))) {
+        let _ = write!(page, "<div class=\"plot\">{}</div>", plot(report, scene, quantity, Scale::Log));
     }
     page.push_str("</div>\n<h3>Where the time of vCPUs goes</h3><ul class=\"legend\">");
     for cause in Cause::ALL {
@@ -96,63 +77,80 @@ fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
     }
     page.push_str("</ul>\n<div class=\"plots\">");
     for &count in &scene.vcpus {
-        let figures = |lock| report.cell(scene, lock, count).and_then(|cell| cell.figures.as_ref());
-        let locks = report.setting.locks.iter().map(|lock| (lock.as_str(), figures(lock)));
-        let bars = bars::render(&format!("{} vCPUs", heading(count, scene.cpus)), &locks.collect::<Vec<_>>());
-        let _ = write!(page, "<div class=\"plot\">{bars}</div>");
+        let _ = write!(page, "<div class=\"plot\">{}</div>", bars(report, scene, count));
     }
     page.push_str("</div>\n");
-    let grids = [figures(report, scene), spent(report, scene), vec![lock_events(report, scene)]].concat();
-    page.extend(grids.iter().enumerate().map(|(index, grid)| grid.html(index == 0)));
+    let grids = figures(report, scene).into_iter().chain(spent(report, scene));
+    page.extend(grids.enumerate().map(|(index, grid)| grid.html(index == 0)));
 }
 
-fn plot(
-    report: &Report,
-    scene: &SceneInfo,
-    title: &str,
-    scale: Scale,
-    value: Value,
-    tick: fn(f64) -> String,
-) -> String {
-    let point = |lock: &str, vcpus: usize| {
-        let (value, error) = value(report.cell(scene, lock, vcpus)?.figures.as_ref()?)?;
-        let text = match error {
-            Some(error) => format!("{} ±{}", three_figures(value), three_figures(error)),
-            // A latency is in nanoseconds; a rate has figures of its own.
-            None if value >= 1e3 => format_ns(value),
-            None => three_figures(value),
-        };
-        let range = error.map(|error| (value - error, value + error));
-        Some(Point { threads: vcpus, value, text, range })
+/// A wait, or the result, of each lock with each count.
+fn plot(report: &Report, scene: &SceneInfo, quantity: &Quantity, scale: Scale) -> String {
+    let (title, tick): (String, fn(f64) -> String) = match quantity.show {
+        Show::Wait(_) => (quantity.title.to_owned(), round_ns),
+        Show::Text(_) => (result(report, scene), |value| without_zeros(&three_figures(value)).to_owned()),
+    };
+    let point = |lock: &str, threads: usize| {
+        let cell = report.cell(scene, lock, threads)?;
+        let (figures, text) = (cell.figures.as_ref()?, shown(Some(cell), quantity));
+        if let Show::Wait(wait) = quantity.show {
+            return Some(Point { threads, value: wait(&figures.latency) as f64, text, range: None });
+        }
+        let Estimate { mean, ci95, .. } = figures.score.as_ref()?;
+        Some(Point { threads, value: *mean, text, range: ci95.map(|ci| (mean - ci, mean + ci)) })
     };
     let locks = report.setting.locks.iter().enumerate();
     let series = locks.map(|(index, name)| {
         let points = scene.vcpus.iter().filter_map(|&vcpus| point(name, vcpus)).collect();
         Series { name, index, ours: false, grey: false, points, stalled_at: None }
     });
-    let series: Vec<Series> = series.collect();
-    Plot { title, what: "vCPUs", scale, threads: &scene.vcpus, cpus: scene.cpus, series: &series, tick }
-        .render()
+    let (series, threads, cpus): (Vec<Series>, _, _) = (series.collect(), &scene.vcpus, scene.cpus);
+    Plot { title: &title, what: "vCPUs", scale, threads, cpus, series: &series, tick }.render()
 }
 
-fn facts(page: &mut String, report: &Report) {
-    let mut rows = report.provenance.rows();
-    rows.push(("fields set", report.setting.sets.join(" ")));
-    rows.push(("simulated", simulated(report)));
-    page.push_str("<h2>Where this comes from</h2><table class=\"facts\">");
-    for (name, value) in rows {
-        let _ = write!(page, "<tr><td>{name}</td><td>{}</td></tr>", escape(&value));
+const WIDTH: f64 = 600.0;
+const LEFT: f64 = 170.0;
+const ROW: f64 = 22.0;
+const TOP: f64 = 30.0;
+
+/// Where time goes with so many vCPUs: a bar for each lock, cut into causes.
+fn bars(report: &Report, scene: &SceneInfo, count: usize) -> String {
+    let locks = &report.setting.locks;
+    let (height, room) = (TOP + ROW * locks.len() as f64 + 26.0, WIDTH - LEFT - 24.0);
+    let title = format!("{} vCPUs", heading(count, scene.cpus));
+    let mut svg = Svg::default();
+    svg.text(0.0, 16.0, "class='title'", &title);
+    for (index, lock) in locks.iter().enumerate() {
+        let y = TOP + ROW * index as f64;
+        svg.text(LEFT - 8.0, y + 14.0, "class='end'", lock);
+        let Some(figures) = report.cell(scene, lock, count).and_then(|cell| cell.figures.as_ref()) else {
+            svg.text(LEFT, y + 14.0, "class='tick'", "no figures");
+            continue;
+        };
+        let mut x = LEFT;
+        let causes = SPENT.iter().flat_map(|(name, causes)| causes.iter().map(move |cause| (name, *cause)));
+        for (name, cause) in causes {
+            let share = figures.share_of(&[cause]);
+            if share * room >= 0.05 {
+                let about = format!("{lock}: {} ({name}) {}", cause.name(), percent(share));
+                let colour = format!("fill='{}'", COLOURS[cause as usize]);
+                svg.rect([x, y, share * room, 17.0], &colour, &about);
+            }
+            x += share * room;
+        }
     }
-    page.push_str(
-        "</table><p class=\"sub\">Figures are those of a simulated machine, not of the one named above, which only ran the simulation. \
-         The same seed gives the same run on every host. Intervals tell how much the seed matters, not how true the machine is.</p>\n",
-    );
+    for percent in [0_u32, 50, 100] {
+        let x = LEFT + room * f64::from(percent) / 100.0;
+        svg.text(x, height - 10.0, "class='tick mid'", &format!("{percent} %"));
+    }
+    let shapes = svg.0;
+    format!("<svg viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" aria-label=\"{title}\">{shapes}</svg>")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
     use stanchion_cells::cell::State;
 
     fn page() -> String {

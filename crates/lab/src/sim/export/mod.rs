@@ -1,22 +1,21 @@
-//! What a simulation writes: the three forms of its report.
-mod bars;
+//! What a simulation writes: the forms of its report.
 mod html;
 
 use super::args::Args;
 use super::report::Report;
 use super::{timeline, trace};
-use core::fmt::Write;
-use lab_kit::export::{Exports, Formats, Writer};
+use lab_kit::export::{Exports, Formats, Writer, json};
+use stanchion_cells::cell::Setting;
 use stanchion_cells::columns::{CellRow, Column, of_cells};
 
-const FORMATS: Formats<Report> =
-    Formats { stem: "sim", json: lab_kit::export::json, csv, html: Some(html::write) };
+const FORMATS: Formats<Report> = Formats { stem: "sim", json, csv, html: Some(html::write) };
 
 /// Opens the files that were asked for, or refuses what cannot be written.
 pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
     let mut files = args.files.named(&FORMATS)?;
-    let trace: Writer<Report> = |report| trace::write(&report.recording, &report.caption());
-    let timeline: Writer<Report> = |report| timeline::write(&report.recording, &report.caption());
+    let trace: Writer<Report> =
+        |report| report.looked_at(&|seen, of| trace::write(seen, of, trace::MOST)).unwrap_or_default();
+    let timeline: Writer<Report> = |report| report.looked_at(&timeline::write).unwrap_or_default();
     files.extend(args.trace.iter().map(|path| (path.clone(), trace)));
     files.extend(args.timeline.iter().map(|path| (path.clone(), timeline)));
     Exports::open(files, args.files.force)
@@ -24,43 +23,32 @@ pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
 
 /// One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
 fn csv(report: &Report) -> String {
-    let setting = &report.setting;
-    let mut text = format!("# stanchion sim, schema {}, complete: {}\n", report.schema, report.complete);
-    for (name, value) in report.provenance.rows() {
-        let _ = writeln!(text, "# {name}: {}", value.replace(['\n', '\r'], " "));
-    }
-    let _ = writeln!(
-        text,
-        "# virtual time: {} ns after {} ns, limit {} events, fields set: {}",
-        setting.time_ns,
-        setting.warm_up_ns,
-        setting.limit,
-        setting.sets.join(" ").replace(['\n', '\r'], " ")
-    );
+    let head = format!("stanchion sim, schema {}, complete: {}", report.schema, report.complete);
+    let facts = report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
+    let Setting { time_ns, warm_up_ns, limit, sets, .. } = &report.setting;
+    let time = format!("virtual time: {time_ns} ns after {warm_up_ns} ns");
+    let limits = format!("{time}, limit {limit} events, fields set: {}", sets.join(" "));
     let rows = report.cells.iter().map(|cell| {
         let scene = report.scenes.iter().find(|scene| cell.is_of(scene));
         CellRow { scene, cell }
     });
-    text + &table_of(&of_cells(), rows)
+    lab_kit::export::csv([head].into_iter().chain(facts).chain([limits]), named(&of_cells(), rows))
 }
 
-/// Rows as CSV, below the names of their columns.
-pub(crate) fn table_of<R>(columns: &[Column<R>], rows: impl Iterator<Item = R>) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    let head = columns.iter().map(|column| column.name.clone()).collect();
-    let rows = rows.map(|row| columns.iter().map(|column| (column.value)(&row).to_string()).collect());
-    for row in core::iter::once::<Vec<String>>(head).chain(rows) {
-        writer.write_record(row).expect("every row has the same columns and memory does not fail");
-    }
-    String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail")).into_owned()
+/// Rows as names and values.
+pub(crate) fn named<R>(
+    columns: &[Column<R>],
+    rows: impl Iterator<Item = R>,
+) -> impl Iterator<Item = Vec<(String, String)>> {
+    let value = |column: &Column<R>, row: &R| (column.name.clone(), (column.value)(row).to_string());
+    rows.map(move |row| columns.iter().map(|column| value(column, &row)).collect())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sim::report::SCHEMA;
-    use crate::sim::testing;
-    use lab_kit::export::json;
+    use crate::sim::tests as testing;
     use stanchion_cells::cell::State;
 
     #[test]

@@ -9,7 +9,6 @@ const CAUSES: usize = Cause::ALL.len();
 /// One CPU, or one vCPU.
 pub(super) struct Lane {
     columns: Vec<[Time; CAUSES]>,
-    /// The length of a column.
     width: Time,
 }
 
@@ -61,7 +60,6 @@ impl Lane {
         }
     }
 
-    /// All time of one cause.
     pub(super) fn total(&self, cause: Cause) -> Time {
         self.columns.iter().map(|times| times[cause as usize]).sum()
     }

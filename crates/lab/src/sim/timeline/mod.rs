@@ -1,11 +1,9 @@
 //! A recording as a picture: a lane for each CPU and each vCPU over time, coloured by what it did.
 //!
-//! Lanes are cut into columns a bit wider than a pixel, and a column shows the shares of causes within it. So
-//! a picture says the same as the recording however long that is, and neighbours that look the same become
-//! one shape.
-use super::draw::Svg;
+//! Lanes are cut into columns a bit wider than a pixel, which show the shares of causes within them: true for
+//! recordings of any length. Neighbours that look the same become one shape.
 use core::fmt::{self, Display, Write};
-use lab_kit::export::svg::escape;
+use lab_kit::export::svg::{Svg, escape};
 use lab_kit::units::{percent, round_ns, three_figures};
 use stanchion_sim::{Cause, NS, Recording, Time};
 
@@ -13,7 +11,7 @@ mod lanes;
 mod stalls;
 
 use lanes::{Lane, lanes};
-use stalls::{Stall, Why};
+use stalls::Stall;
 
 /// A colour for each cause: work is green, waiting on a CPU is warm, waiting without one is pale.
 pub(super) const COLOURS: [&str; Cause::ALL.len()] =
@@ -21,7 +19,6 @@ pub(super) const COLOURS: [&str; Cause::ALL.len()] =
 
 /// What a picture or a trace is of.
 pub(crate) struct Caption<'a> {
-    /// What a context is called.
     pub context: &'a str,
     pub lock: &'a str,
     pub machine: &'a str,
@@ -46,7 +43,6 @@ const LANE: f64 = 34.0;
 const GAP: f64 = 9.0;
 /// Between the lanes of CPUs and those of vCPUs.
 const DIVIDE: f64 = 22.0;
-/// Columns of a lane.
 const COLUMNS: usize = 640;
 /// A stall of this share of the picture is worth an outline …
 const STALL_SHARE: f64 = 0.004;
@@ -56,8 +52,6 @@ const MOST_ARROWS: usize = 60;
 const MOST_LANES: usize = 64;
 /// How stalls are drawn.
 const OUTLINE: &str = "stroke='#10151d' stroke-width='1.6' fill='none'";
-/// How kicks are.
-const KICK: &str = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'";
 
 /// A remark if something has to be left out of the picture.
 pub(super) fn note(recording: &Recording, caption: &Caption) -> Option<String> {
@@ -65,7 +59,6 @@ pub(super) fn note(recording: &Recording, caption: &Caption) -> Option<String> {
         .then(|| format!("the timeline shows the first {MOST_LANES} CPUs and vCPUs only"))
 }
 
-/// The picture.
 pub(crate) fn write(recording: &Recording, caption: &Caption) -> String {
     let (cpus, vcpus) = (caption.cpus.min(MOST_LANES), recording.contexts.min(MOST_LANES));
     let least = ((recording.to - recording.from) as f64 * STALL_SHARE) as Time;
@@ -81,19 +74,16 @@ pub(crate) fn write(recording: &Recording, caption: &Caption) -> String {
     picture.names_of_running();
     picture.outline_stalls();
     picture.kicks();
+    let (height, about, shapes) = (picture.bottom() + 44.0, escape(&caption.to_string()), picture.svg.0);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {:.0}\" role=\"img\" aria-label=\"{}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{about}\" \
          font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#1c2330\">\n\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-         <path d=\"M0 0L8 4L0 8z\" fill=\"#10151d\"/></marker></defs>\n{}</svg>\n",
-        picture.bottom() + 44.0,
-        escape(&caption.to_string()),
-        picture.svg.0
+         <path d=\"M0 0L8 4L0 8z\" fill=\"#10151d\"/></marker></defs>\n{shapes}</svg>\n"
     )
 }
 
-/// A picture under construction.
 struct Picture<'a> {
     recording: &'a Recording,
     caption: &'a Caption<'a>,
@@ -110,7 +100,6 @@ impl Picture<'_> {
         TOP + (LANE + GAP) * lane as f64 + if lane < self.cpus { 0.0 } else { DIVIDE }
     }
 
-    /// The middle of the lane of a vCPU.
     fn middle(&self, vcpu: usize) -> f64 {
         self.y(self.cpus + vcpu) + LANE / 2.0
     }
@@ -142,19 +131,15 @@ impl Picture<'_> {
             let of = |cause: &Cause| lanes[..self.cpus].iter().map(|lane| lane.total(*cause)).sum::<Time>();
             percent(causes.iter().map(of).sum::<Time>() as f64 / all)
         };
-        let words = format!(
-            "CPU time: {} useful, {} spinning, {} waiting for cache lines; {} handovers to another {context}",
-            busy(&[Cause::Computing, Cause::Holding]),
-            busy(&[Cause::Spinning]),
-            busy(&[Cause::Transfer]),
-            recording.handovers.len()
-        );
-        self.svg.text(LEFT, 45.0, "font-size='13'", &words);
+        let useful = busy(&[Cause::Computing, Cause::Holding]);
+        let (spinning, waiting) = (busy(&[Cause::Spinning]), busy(&[Cause::Transfer]));
+        let handovers = recording.handovers.len();
+        self.svg.text(LEFT, 45.0, "font-size='13'", &format!(
+            "CPU time: {useful} useful, {spinning} spinning, {waiting} waiting for cache lines; {handovers} handovers to another {context}"
+        ));
         let mut x = LEFT;
-        for cause in Cause::ALL
-            .into_iter()
-            .filter(|&cause| lanes[self.cpus..].iter().any(|lane| lane.total(cause) > 0))
-        {
+        let is_there = |cause: &Cause| lanes[self.cpus..].iter().any(|lane| lane.total(*cause) > 0);
+        for cause in Cause::ALL.into_iter().filter(is_there) {
             let name = if cause == Cause::Preempted { "preempted (stolen)" } else { cause.name() };
             self.svg.rect([x, 76.0, 13.0, 13.0], &format!("fill='{}'", COLOURS[cause as usize]), "");
             self.svg.text(x + 18.0, 87.0, "", name);
@@ -169,16 +154,14 @@ impl Picture<'_> {
         ));
         if recording.handovers.iter().all(|handover| handover.lock == 0) {
             let share = |free: bool| {
-                let of = |stall: &&Stall| (stall.why != Why::HolderPreempted) == free;
-                let time: Time = self.stalls.iter().filter(of).map(Stall::length).sum();
+                let those = self.stalls.iter().filter(|stall| stall.giver.is_some() == free);
+                let time: Time = those.map(Stall::length).sum();
                 percent(time as f64 / self.length().max(1) as f64)
             };
-            let words = format!(
-                "for {} of the time the lock lies free for one that does not come, for {} its holder has no CPU",
-                share(true),
-                share(false)
-            );
-            self.svg.text(LEFT, 62.0, "font-size='13'", &words);
+            let (free, held) = (share(true), share(false));
+            self.svg.text(LEFT, 62.0, "font-size='13'", &format!(
+                "for {free} of the time the lock lies free for one that does not come, for {held} its holder has no CPU"
+            ));
         }
     }
 
@@ -188,8 +171,8 @@ impl Picture<'_> {
         for at in (0..=self.length()).step_by(step as usize) {
             let x = self.x(self.recording.from + at);
             self.svg.path("stroke='#d9dee6'", &format!("M{x:.1} {:.1}V{:.1}", TOP - 4.0, bottom + 6.0));
-            let time = round_ns((at / NS) as f64);
-            self.svg.text(x, bottom + 21.0, "text-anchor='middle' fill='#5a6475'", &time);
+            let how = "text-anchor='middle' fill='#5a6475'";
+            self.svg.text(x, bottom + 21.0, how, &round_ns((at / NS) as f64));
         }
     }
 
@@ -207,10 +190,9 @@ impl Picture<'_> {
         for cause in Cause::ALL {
             let mut path = String::new();
             for block in lane.blocks(cause) {
-                let (x, width) =
-                    (LEFT + column * block.first as f64, column * (block.end - block.first) as f64);
-                let (low, high) = (level(block.low), level(block.high));
-                let _ = write!(path, "M{x:.1} {low:.1}h{width:.1}V{high:.1}h-{width:.1}z");
+                let (low, high, from) = (level(block.low), level(block.high), column * block.first as f64);
+                let width = column * (block.end - block.first) as f64;
+                let _ = write!(path, "M{:.1} {low:.1}h{width:.1}V{high:.1}h-{width:.1}z", LEFT + from);
             }
             if !path.is_empty() {
                 self.svg.path(&format!("fill='{}'", COLOURS[cause as usize]), &path);
@@ -226,16 +208,13 @@ impl Picture<'_> {
 
     /// Who runs, written into the lanes of CPUs where there is room.
     fn names_of_running(&mut self) {
+        let short = self.length() / 200;
         for cpu in 0..self.cpus {
             let mut stays: Vec<(usize, Time, Time)> = Vec::new();
             for ran in self.recording.ran.iter().filter(|ran| ran.cpu == cpu) {
                 match stays.last_mut() {
                     // A tick or a short halt is no change of who runs.
-                    Some((context, _, to))
-                        if *context == ran.context && ran.from - *to < self.length() / 200 =>
-                    {
-                        *to = ran.to;
-                    }
+                    Some((who, _, to)) if *who == ran.context && ran.from - *to < short => *to = ran.to,
                     _ => stays.push((ran.context, ran.from, ran.to)),
                 }
             }
@@ -255,18 +234,13 @@ impl Picture<'_> {
         for stall in self.stalls.clone() {
             let (from, to, y) = (self.x(stall.from), self.x(stall.to), self.y(self.cpus + stall.vcpu));
             self.svg.rect([from, y, to - from, LANE], OUTLINE, "");
-            let words = match stall.why {
-                Why::HolderPreempted => "holds the lock",
-                Why::Free { giver } => {
-                    if giver < self.vcpus {
-                        let start = self.middle(giver);
-                        let end = if y > start { y } else { y + LANE };
-                        let how = format!("{OUTLINE} marker-end='url(#head)'");
-                        self.svg.path(&how, &format!("M{from:.1} {start:.1}V{end:.1}"));
-                    }
-                    "is next, lock free"
-                }
-            };
+            if let Some(giver) = stall.giver.filter(|&giver| giver < self.vcpus) {
+                let start = self.middle(giver);
+                let end = if y > start { y } else { y + LANE };
+                let how = format!("{OUTLINE} marker-end='url(#head)'");
+                self.svg.path(&how, &format!("M{from:.1} {start:.1}V{end:.1}"));
+            }
+            let words = if stall.giver.is_some() { "is next, lock free" } else { "holds the lock" };
             let words = format!("{words}: {}", round_ns((stall.length() / NS) as f64));
             if to - from > 6.8 * words.len() as f64 {
                 self.label(from, to, y, "", &words);
@@ -275,41 +249,34 @@ impl Picture<'_> {
     }
 
     fn kicks(&mut self) {
-        let recording = self.recording;
-        let shown = recording.kicks.iter().filter(|kick| kick.from.max(kick.to) < self.vcpus);
-        let kicks: Vec<_> = shown.collect();
-        if kicks.is_empty() {
+        let (recording, vcpus) = (self.recording, self.vcpus);
+        let kicks = || recording.kicks.iter().filter(move |kick| kick.from.max(kick.to) < vcpus);
+        let count = kicks().count();
+        if count == 0 {
             return;
         }
-        let drawn = kicks.len() <= MOST_ARROWS;
+        let drawn = count <= MOST_ARROWS;
         let remark = if drawn { "arrows in blue" } else { "too many to draw" };
-        let words = format!("{} kicks, {remark}", kicks.len());
-        self.svg.text(LEFT, self.bottom() + 38.0, "fill='#1f5fa8'", &words);
-        for kick in kicks.into_iter().filter(|_| drawn) {
+        self.svg.text(LEFT, self.bottom() + 38.0, "fill='#1f5fa8'", &format!("{count} kicks, {remark}"));
+        for kick in kicks().filter(|_| drawn) {
             let (start, end) = (self.x(kick.sent), self.x(kick.arrives));
             let (from, to) = (self.middle(kick.from), self.middle(kick.to));
-            self.svg.path(KICK, &format!("M{start:.1} {from:.1}L{end:.1} {to:.1}"));
+            let how = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'";
+            self.svg.path(how, &format!("M{start:.1} {from:.1}L{end:.1} {to:.1}"));
         }
     }
 }
 
 /// A round span, of which five to twelve fit.
 fn tick_step(length: Time) -> Time {
-    let mut step = 1;
-    loop {
-        for factor in [1, 2, 5] {
-            if length / (step * factor) <= 12 {
-                return (step * factor).max(1);
-            }
-        }
-        step *= 10;
-    }
+    let mut steps = (0..).flat_map(|power| [1, 2, 5].map(|factor| factor * Time::pow(10, power)));
+    steps.find(|step| length / step <= 12).unwrap_or(1)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::testing;
+    use crate::sim::tests as testing;
     use stanchion_sim::Handover;
 
     #[test]
@@ -333,8 +300,13 @@ mod tests {
 
     #[test]
     fn nothing_is_an_empty_picture() {
-        let (_, caption) = testing::recording("byte", 2);
-        let svg = write(&crate::sim::report::nothing(), &caption);
+        let (mut recording, caption) = testing::recording("byte", 2);
+        (recording.from, recording.to, recording.contexts) = (0, 0, 0);
+        recording.ran.clear();
+        recording.spells.clear();
+        recording.handovers.clear();
+        recording.kicks.clear();
+        let svg = write(&recording, &caption);
         assert!(svg.contains("byte: 0 vCPUs") && !svg.contains("NaN") && !svg.contains("inf"), "{svg}");
     }
 

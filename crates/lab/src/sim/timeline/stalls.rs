@@ -2,23 +2,15 @@
 //! its holder has no CPU.
 use stanchion_sim::{Cause, Recording, Spell, Time};
 
-/// One such stretch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stall {
     /// Who everybody waits for.
     pub vcpu: usize,
     pub from: Time,
     pub to: Time,
-    pub why: Why,
-}
-
-/// What everybody waits for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
-    /// The lock was released by this vCPU and lies free until the next takes it.
-    Free { giver: usize },
-    /// The vCPU holds the lock, and another one runs in its place.
-    HolderPreempted,
+    /// Who released the lock, which lies free until the next takes it. `None`: the vCPU holds it, and another
+    /// one runs in its place.
+    pub giver: Option<usize>,
 }
 
 impl Stall {
@@ -33,7 +25,7 @@ pub(super) fn find(recording: &Recording, least: Time, most: usize) -> Vec<Stall
         vcpu: handover.taker,
         from: handover.released,
         to: handover.acquired,
-        why: Why::Free { giver: handover.giver },
+        giver: Some(handover.giver),
     });
     let mut stalls: Vec<Stall> = free.chain(preempted_holders(recording)).collect();
     stalls.retain(|stall| stall.length() > least);
@@ -46,13 +38,11 @@ pub(super) fn find(recording: &Recording, least: Time, most: usize) -> Vec<Stall
 fn preempted_holders(recording: &Recording) -> Vec<Stall> {
     let mut holding = vec![false; recording.contexts];
     let mut stalls = Vec::new();
-    for &Spell { context, cause, from, to } in &recording.spells {
+    for &Spell { context: vcpu, cause, from, to } in &recording.spells {
         match cause {
-            Cause::Holding => holding[context] = true,
-            Cause::Computing | Cause::Locking | Cause::Spinning | Cause::Halted => holding[context] = false,
-            Cause::Preempted if holding[context] => {
-                stalls.push(Stall { vcpu: context, from, to, why: Why::HolderPreempted });
-            }
+            Cause::Holding => holding[vcpu] = true,
+            Cause::Computing | Cause::Locking | Cause::Spinning | Cause::Halted => holding[vcpu] = false,
+            Cause::Preempted if holding[vcpu] => stalls.push(Stall { vcpu, from, to, giver: None }),
             // Neither begins nor ends a section.
             Cause::Preempted | Cause::Transfer | Cause::Overhead | Cause::Sleeping => {}
         }
@@ -87,7 +77,7 @@ mod tests {
             ],
             Vec::new(),
         );
-        assert_eq!(find(&recording, 5, 9), [Stall { vcpu: 0, from: 12, to: 80, why: Why::HolderPreempted }]);
+        assert_eq!(find(&recording, 5, 9), [Stall { vcpu: 0, from: 12, to: 80, giver: None }]);
     }
 
     #[test]
@@ -96,7 +86,7 @@ mod tests {
         let recording = recording(&[], vec![handover(0, 3), handover(10, 30), handover(40, 90)]);
         let found = find(&recording, 5, 9);
         assert_eq!(found.iter().map(Stall::length).collect::<Vec<_>>(), [50, 20]);
-        assert_eq!(found[0].why, Why::Free { giver: 0 });
+        assert_eq!(found[0].giver, Some(0));
         assert_eq!(find(&recording, 5, 1).len(), 1);
     }
 }

@@ -1,38 +1,50 @@
-//! How long a holder keeps the lock: mostly not at all, sometimes a little, very rarely for an age.
+//! The seeded randomness of a torture run, and how long a holder keeps the lock.
 //!
-//! The probabilities are locktorture's (`torture_spin_lock_write_delay`): rare *long* holds force massive
-//! contention, more common *short* ones resemble likely code. They scale with the number of competing
-//! threads, so that the run as a whole sees the same share of each however many threads there are.
-use super::rng::{Chance as _, Rng};
+//! A run is named by its seed. Each thread draws from a stream of its own, derived from that seed, so that
+//! what a thread decides does not depend on how the scheduler interleaved it with the others (what the *lock*
+//! does of course still does). Nothing here allocates or looks at other threads: handlers draw too.
 use core::time::Duration;
+pub(super) use fastrand::Rng;
 use std::time::Instant;
 
-/// The kernel's short hold.
+pub(super) fn stream(seed: u64, stream: u64) -> Rng {
+    // Neighbouring streams start close together; the fork separates them.
+    Rng::with_seed(seed ^ stream.wrapping_mul(0xd134_2543_de82_ef95)).fork()
+}
+
+/// True with probability 1/`n`; `n` of zero never is.
+pub(super) fn one_in(rng: &mut Rng, n: u64) -> bool {
+    n != 0 && rng.u64(..n) == 0
+}
+
 const SHORT_HOLD: Duration = Duration::from_micros(2);
 
-/// What a holder does before it releases; the draws are independent, several may come true.
+/// What a holder does before it releases: mostly nothing, sometimes a little, very rarely for an age. The
+/// draws are independent, several may come true.
+///
+/// The probabilities are locktorture's (`torture_spin_lock_write_delay`): rare *long* holds force massive
+/// contention, more common *short* ones resemble likely code. They scale with the number of competing
+/// threads, so that the run as a whole sees the same share of each.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Hold {
     /// Hold for the run's long hold; `Some(true)` if off the CPU, as a holder is whose vCPU was taken away.
     pub(crate) long: Option<bool>,
     /// Hold for two microseconds, on the CPU.
     pub(crate) short: bool,
-    /// Give the CPU away while holding.
     pub(crate) yields: bool,
 }
 
 impl Hold {
     /// Draws for one acquisition among `threads` competing ones.
     pub(crate) fn draw(rng: &mut Rng, threads: u64) -> Self {
-        let long = rng.one_in(threads * 2000 * 100);
+        let long = one_in(rng, threads * 2000 * 100);
         Self {
-            long: long.then(|| rng.one_in(2)),
-            short: rng.one_in(threads * 4),
-            yields: rng.one_in(threads * 20_000),
+            long: long.then(|| one_in(rng, 2)),
+            short: one_in(rng, threads * 4),
+            yields: one_in(rng, threads * 20_000),
         }
     }
 
-    /// Carries it out. `long_hold` is how long a long one takes.
     pub(crate) fn perform(self, long_hold: Duration) {
         match self.long {
             Some(true) => std::thread::sleep(long_hold),
@@ -48,7 +60,6 @@ impl Hold {
     }
 }
 
-/// Stays on the CPU for `duration`.
 pub(crate) fn busy(duration: Duration) {
     let start = Instant::now();
     while start.elapsed() < duration {
@@ -59,7 +70,29 @@ pub(crate) fn busy(duration: Duration) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::torture::rng::stream;
+
+    #[test]
+    fn a_seed_names_its_stream() {
+        let draw = |seed, number| {
+            let mut rng = stream(seed, number);
+            [rng.u64(..), rng.u64(..), rng.u64(..)]
+        };
+        assert_eq!(draw(7, 3), draw(7, 3));
+        assert_ne!(draw(7, 3), draw(7, 4));
+        assert_ne!(draw(7, 3), draw(8, 3));
+    }
+
+    #[test]
+    fn one_in_n_happens_about_once_in_n() {
+        let mut rng = stream(42, 0);
+        for n in [2, 16, 1000] {
+            let tries = n * 4000;
+            let hits = (0..tries).filter(|_| one_in(&mut rng, n)).count() as u64;
+            assert!((3700..4300).contains(&hits), "1/{n}: {hits} hits where 4000 were due");
+        }
+        assert!((0..1000).all(|_| !one_in(&mut rng, 0)), "never means never");
+        assert!((0..1000).all(|_| one_in(&mut rng, 1)), "always means always");
+    }
 
     #[test]
     fn draws_are_named_by_their_seed() {

@@ -3,13 +3,13 @@ use super::summary::{errors, median_and_worst, orderings};
 use stanchion_cells::published::cells::{Cell, Cells, Simulated};
 use stanchion_cells::published::registered::recall;
 use stanchion_cells::published::roles::Role;
-use stanchion_cells::published::tables::{Table, all};
+use stanchion_cells::published::tables::all;
 
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulator.md");
 const MARKS: (&str, &str) = ("<!-- registered: begin -->\n", "<!-- registered: end -->\n");
 
 /// A row: of one table, or of all.
-fn row(name: &str, index: Option<usize>, tables: &[Table], cells: &Cells) -> String {
+fn row(name: &str, index: Option<usize>, cells: &Cells) -> String {
     let of_row = |table: usize| index.is_none_or(|index| index == table);
     let off = |role| {
         let registered = |cell: &&Cell| of_row(cell.table) && cell.role == role && cell.registered.is_some();
@@ -23,7 +23,7 @@ fn row(name: &str, index: Option<usize>, tables: &[Table], cells: &Cells) -> Str
             None => format!("{registered} not compared"),
         }
     };
-    let order = |role| match orderings(index, tables, cells, role) {
+    let order = |role| match orderings(index, cells, role) {
         (_, 0) => "-".to_owned(),
         (right, all) => format!("{right} of {all}"),
     };
@@ -51,10 +51,10 @@ fn section() -> String {
         .to_owned();
     for (index, table) in tables.iter().enumerate() {
         if cells.all.iter().any(|cell| cell.table == index && cell.error().is_some()) {
-            out.push_str(&row(&format!("`{}`", table.name), Some(index), &tables, &cells));
+            out.push_str(&row(&format!("`{}`", table.name), Some(index), &cells));
         }
     }
-    out.push_str(&row("all", None, &tables, &cells));
+    out.push_str(&row("all", None, &cells));
     out
 }
 

@@ -2,7 +2,6 @@
 use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile, Waits};
 use super::contender::{Kind, Memory};
 use super::engine::{self, Observer};
-use super::executor::{CellError, Executor};
 use super::mix::Mix;
 use super::plan::{Group, groups};
 use super::report::{LockInfo, Report, Setting};
@@ -58,28 +57,26 @@ pub(crate) fn report(locks: &[&str]) -> Report {
 pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
     let accesses = |each: u64, buckets: &[(u64, u64)], worst_ns| Accesses {
         counts: vec![each; spec.threads],
-        waits: (spec.pass == Pass::Latency).then(|| Waits {
-            buckets: buckets.to_vec(),
-            worst_ns,
-            unfinished_ns: 0,
-        }),
+        waits: match spec.pass {
+            Pass::Latency => Waits { buckets: buckets.to_vec(), worst_ns, unfinished_ns: 0 },
+            _ => Waits::default(),
+        },
     };
     let writes = per_thread / 10;
     let all = |each| each * spec.threads as u64;
-    let (reads, writes) = match spec.mix {
-        None => (Accesses::default(), accesses(per_thread, &[(100, 9_000), (10_000, 1_000)], 50_000)),
-        Some(_) => (
+    let sides = match spec.mix {
+        None => [Accesses::default(), accesses(per_thread, &[(100, 9_000), (10_000, 1_000)], 50_000)],
+        Some(_) => [
             accesses(per_thread - writes, &[(100, all(per_thread - writes))], 200),
             accesses(writes, &[(1000, all(writes))], 2000),
-        ),
+        ],
     };
     CellOutcome {
         elapsed_ns: 1_000_000,
         cpu_ns: 2_000_000,
         voluntary_switches: 10,
         involuntary_switches: 20,
-        reads,
-        writes,
+        sides,
         ..CellOutcome::default()
     }
 }
@@ -103,22 +100,13 @@ fn run(mut report: Report) -> Report {
     report
 }
 
-/// A machine that answers with a function.
-impl<F: FnMut(&CellSpec) -> Result<CellOutcome, CellError>> Executor for F {
-    fn run(&mut self, spec: &CellSpec) -> Result<CellOutcome, CellError> {
-        self(spec)
-    }
-}
-
 /// Sees nothing and never asks to stop.
 struct Nobody;
 
 impl Observer for Nobody {
-    fn step(&mut self, _spec: &CellSpec) {}
+    fn step(&mut self, _spec: &CellSpec) -> bool {
+        true
+    }
 
     fn group_done(&mut self, _group: &Group, _report: &mut Report) {}
-
-    fn stop_requested(&self) -> bool {
-        false
-    }
 }

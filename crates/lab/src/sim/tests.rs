@@ -1,5 +1,5 @@
 //! Reports made by hand, for the tests of tables and files.
-use super::report::{Effort, Report, SCHEMA, nothing};
+use super::report::{Effort, Report, SCHEMA};
 use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::cell::{Cell, SceneInfo, Setting};
@@ -56,6 +56,6 @@ pub(super) fn report(locks: &[&str], vcpus: &[usize]) -> Report {
         },
         scenes: vec![info],
         cells,
-        recording: nothing(),
+        recording: None,
     }
 }
