@@ -23,10 +23,8 @@ pub(crate) const AARCH64: Foreign = Foreign {
 
 /// The one of this name, for a command line.
 pub(crate) fn named(triple: &str) -> Result<&'static Foreign, String> {
-    if triple == AARCH64.triple {
-        return Ok(&AARCH64);
-    }
-    Err(format!("no emulated machine of that name is known; there is {}", AARCH64.triple))
+    let known = (triple == AARCH64.triple).then_some(&AARCH64);
+    known.ok_or_else(|| format!("no emulated machine of that name is known; there is {}", AARCH64.triple))
 }
 
 impl Foreign {

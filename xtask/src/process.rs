@@ -81,6 +81,7 @@ impl Running {
         let until = Instant::now() + limit;
         let timed_out = loop {
             if interrupt::requested() {
+                self.signal(Signal::KILL);
                 return Err(io::Error::other("interrupted"));
             }
             self.peak_kib();

@@ -77,12 +77,9 @@ pub(super) fn build(
 fn stale(sources: &Path, source: &Path, path: &Path) -> Result<bool> {
     let modified = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
     let Ok(built) = modified(path) else { return Ok(true) };
-    for file in [vec![source.to_owned()], files(sources, &["h"])?].concat() {
-        if modified(&file)? >= built {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+    let mut files = files(sources, &["h"])?;
+    files.push(source.to_owned());
+    Ok(files.iter().any(|file| modified(file).map_or(true, |changed| changed >= built)))
 }
 
 /// The files of a directory with these endings, in the order of their names.

@@ -11,28 +11,29 @@ use std::time::Instant;
 
 /// The group of tests that published tables show, whose rows are always printed.
 pub(super) const PROBE: &str = "probe.";
+const NOT_RUN: &str = "-";
 /// How often the file is written while the tests run.
 const EVERY: Duration = Duration::from_secs(2);
 
 pub(super) struct Results<'a> {
     columns: &'a [Setting],
     cases: &'a [Case],
-    /// Of each column, of each test.
-    verdicts: Vec<Vec<Option<Verdict>>>,
+    /// Of each column, of each test; what has not run yet has a dash.
+    verdicts: Vec<Vec<Verdict>>,
     file: Option<&'a Path>,
     written: Instant,
 }
 
 impl<'a> Results<'a> {
     pub(super) fn new(columns: &'a [Setting], cases: &'a [Case], file: Option<&'a Path>) -> Self {
-        let verdicts = vec![vec![None; cases.len()]; columns.len()];
+        let verdicts = vec![vec![Verdict::new(NOT_RUN, ""); cases.len()]; columns.len()];
         Self { columns, cases, verdicts, file, written: Instant::now() }
     }
 
     /// Takes a verdict, and writes the file unless that was just done: what is known stays when the run is
     /// interrupted.
     pub(super) fn note(&mut self, column: usize, row: usize, verdict: Verdict) -> Result<()> {
-        self.verdicts[column][row] = Some(verdict);
+        self.verdicts[column][row] = verdict;
         if self.written.elapsed() < EVERY {
             return Ok(());
         }
@@ -46,7 +47,7 @@ impl<'a> Results<'a> {
     }
 
     fn fine(&self, row: usize) -> bool {
-        self.verdicts.iter().all(|column| column[row].as_ref().is_some_and(Verdict::is_fine))
+        self.verdicts.iter().all(|column| column[row].is_fine())
     }
 
     /// The table, then what was said of each failure, then the counts.
@@ -68,22 +69,17 @@ impl<'a> Results<'a> {
             line("test", &|column| self.columns[column].name.clone());
         }
         for &row in &shown {
-            let word = |verdict: &Verdict| verdict.word.clone();
-            line(name(row), &|column| self.verdicts[column][row].as_ref().map_or("-".to_owned(), word));
+            line(name(row), &|column| self.verdicts[column][row].word.clone());
         }
         for (Setting { name: library, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
-            for &row in &shown {
-                if let Some(Verdict { word, what }) =
-                    verdicts[row].as_ref().filter(|verdict| !verdict.is_fine())
-                {
-                    let text = format!("{library}: {}: {word}: {what}", name(row));
-                    let _ = writeln!(out, "{}", text.trim_end_matches([' ', ':']));
-                }
+            for &row in shown.iter().filter(|&&row| !verdicts[row].is_fine()) {
+                let Verdict { word, what } = &verdicts[row];
+                let text = format!("{library}: {}: {word}: {what}", name(row));
+                let _ = writeln!(out, "{}", text.trim_end_matches([' ', ':']));
             }
         }
         for (Setting { name, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
-            let words = || verdicts.iter().flatten().map(|verdict| &verdict.word);
-            let count = |wanted: &str| words().filter(|word| word.starts_with(wanted)).count();
+            let count = |word: &str| verdicts.iter().filter(|verdict| verdict.word.starts_with(word)).count();
             let [ok, failed, hung] = ["ok", "FAIL", "HANG"].map(count);
             let (died, skipped, all) = (count("SIGNAL"), count("skip"), self.cases.len());
             let _ = writeln!(
@@ -99,8 +95,8 @@ impl<'a> Results<'a> {
         let Some(file) = self.file else { return Ok(()) };
         let mut text = String::new();
         for (Setting { name, preload, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
-            for (Case { test, .. }, verdict) in self.cases.iter().zip(verdicts) {
-                let Some(Verdict { word, what }) = verdict else { continue };
+            let known = self.cases.iter().zip(verdicts).filter(|(_, verdict)| verdict.word != NOT_RUN);
+            for (Case { test, .. }, Verdict { word, what }) in known {
                 let line =
                     json!({ "library": name, "path": preload, "test": test, "verdict": word, "what": what });
                 let _ = writeln!(text, "{line}");
@@ -128,7 +124,7 @@ mod tests {
     fn results<'a>(columns: &'a [Setting], cases: &'a [Case]) -> Results<'a> {
         let mut results = Results::new(columns, cases, None);
         let passed = Verdict::new("ok", "");
-        results.verdicts.iter_mut().flatten().for_each(|verdict| *verdict = Some(passed.clone()));
+        results.verdicts.iter_mut().flatten().for_each(|verdict| *verdict = passed.clone());
         results
     }
 
@@ -151,8 +147,8 @@ conform: libx: 3 tests, 3 ok, 0 failed, 0 hung, 0 died, 0 skipped
     fn what_is_wrong_is_told() {
         let (columns, cases) = (columns(), cases());
         let mut results = results(&columns, &cases);
-        results.verdicts[1][1] = Some(Verdict::new("FAIL", "a.c:1: no"));
-        results.verdicts[1][2] = Some(Verdict::new("HANG", ""));
+        results.verdicts[1][1] = Verdict::new("FAIL", "a.c:1: no");
+        results.verdicts[1][2] = Verdict::new("HANG", "");
         assert!(!results.all_fine());
         let rendered = results.render(false);
         assert!(rendered.contains("mutex.b  ok         FAIL\n"), "{rendered}");
@@ -164,7 +160,7 @@ conform: libx: 3 tests, 3 ok, 0 failed, 0 hung, 0 died, 0 skipped
     fn a_test_that_did_not_run_is_not_fine() {
         let (columns, cases) = (columns(), cases());
         let mut results = results(&columns, &cases);
-        results.verdicts[0][0] = None;
+        results.verdicts[0][0] = Verdict::new(NOT_RUN, "");
         assert!(!results.all_fine());
     }
 }

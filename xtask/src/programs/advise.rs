@@ -177,10 +177,9 @@ impl Drop for Limit {
 
 /// What the law says of the program's own rate.
 fn law_at(law: &Value, threads: f64) -> Option<f64> {
-    let of_law = |name: &str| law[name].as_f64();
-    let (one, serial, agree) = (of_law("lambda")?, of_law("sigma")?, of_law("kappa")?);
+    let [one, serial, agree] = ["lambda", "sigma", "kappa"].map(|name| law[name].as_f64());
     let more = threads - 1.0;
-    Some(one * threads / (1.0 + serial * more + agree * threads * more))
+    Some(one? * threads / (1.0 + serial? * more + agree? * threads * more))
 }
 
 fn ask(

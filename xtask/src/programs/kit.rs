@@ -50,7 +50,7 @@ impl Kit {
         }
         let corpus = self.corpus(program);
         if !corpus.exists() {
-            fs::write(corpus, text(self.amount(program).corpus << 20))?;
+            fs::write(corpus, text((self.amount(program).corpus << 20) as usize))?;
         }
         for words in program.under_lock() {
             let command = fill(&words[0], &values);
@@ -172,8 +172,7 @@ fn takes_library(command: &str, lock: &Lock) -> Result<()> {
 
 /// A text that compresses about as well as prose: words of a made-up language, some of them often. The same
 /// each time.
-fn text(length: u64) -> Vec<u8> {
-    let length = length as usize;
+fn text(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = move || {
         state ^= state << 13;

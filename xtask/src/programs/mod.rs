@@ -124,10 +124,7 @@ fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
 fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
     let mut interposer = None;
     if request.locks.iter().any(|name| name != "libc") {
-        let path = match &request.preload {
-            Some(path) => path.clone(),
-            None => built::interposer(root, None)?,
-        };
+        let path = request.preload.clone().map_or_else(|| built::interposer(root, None), Ok)?;
         interposer = Some(fs::canonicalize(&path).with_context(|| path.display().to_string())?);
     }
     let lock = |name: &String| Lock {
