@@ -1,7 +1,6 @@
 //! A finding: where, which rule, what is wrong and what to do about it.
 use core::fmt;
 
-/// One line of the tidy report.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Finding {
     /// Path relative to the workspace root, with forward slashes.

@@ -1,5 +1,5 @@
-//! One walk through the syntax of a file: where statements begin and end, so that a comment above one can speak
-//! for all of it, and every expression that names a memory ordering, with the places of a tag for it.
+//! One walk through the syntax of a file: where statements are, so that a comment above one can speak for all
+//! of it, and every expression that names a memory ordering, with the places of a tag for it.
 use core::mem;
 use proc_macro2::{Delimiter, Ident, LineColumn, TokenStream, TokenTree};
 use syn::parse::Parser as _;
@@ -23,7 +23,6 @@ const SILENT: [&str; 6] = [
     "membarrier",
 ];
 
-/// One operation that orders memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Site {
     /// The operation as in `locked.compare_exchange(Acquire, Relaxed)`.

@@ -3,7 +3,6 @@ use crate::tokens::{self, Token, reads};
 use proc_macro2::TokenStream;
 use std::collections::BTreeSet;
 
-/// Names in a file.
 #[derive(Default)]
 pub(super) struct Names {
     pub(super) used: BTreeSet<String>,

@@ -3,9 +3,9 @@
 //!
 //! A number that is as it was when the mutant was killed says that it would be killed again: the explorer is
 //! deterministic, and the model checker goes through the same executions. So the number must change with all
-//! that a verdict can depend on, and where that is hard to tell it takes in more. CONTRIBUTING.md says what it
-//! covers. A module counts if the lock's own, or one that counts, or shared code uses its name, whatever it
-//! stands for there, or a name that the root of the package has from it.
+//! that a verdict can depend on, and where that is hard to tell it takes in more. CONTRIBUTING.md says what
+//! it covers. A module counts if the lock's own, or one that counts, or shared code uses its name, whatever
+//! it stands for there, or a name that the root of the package has from it.
 use super::code::{Names, tokens};
 use super::shelf::{Detector, Mutant};
 use crate::{files, locks, workspace};
@@ -23,8 +23,7 @@ const JUDGES: &[&str] = &["xtask/src/mutants/scratch.rs", "xtask/src/mutants/she
 const DECIDE: &[&[&str]] =
     &[&["workspace", "dependencies"], &["profile", "dev"], &["profile", "mutants"], &["patch"]];
 
-/// A number for bytes: FNV-1a with 128 bits. Nobody who wants two texts of one number is kept from it; chance
-/// is.
+/// FNV-1a with 128 bits. Nobody who wants two texts of one number is kept from it; chance is.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Digest(u128);
 
@@ -43,18 +42,15 @@ impl Digest {
     }
 }
 
-/// A module with locks.
 #[derive(Default)]
 struct Module {
     /// Its files and their tokens.
     files: BTreeMap<String, String>,
-    /// The names that it uses.
     uses: BTreeSet<String>,
     /// Its name, and the names of its items that the root of the package has.
     offers: BTreeSet<String>,
 }
 
-/// What the detectors are built from.
 #[derive(Default)]
 pub(super) struct Sources {
     /// What all mutants depend on that a detector has to notice.
@@ -66,7 +62,6 @@ pub(super) struct Sources {
 }
 
 impl Sources {
-    /// Reads the workspace, or a copy of it.
     pub(super) fn read(root: &Path) -> Result<Self> {
         let members = members(root)?;
         let packages: Lock = files::read(root, "Cargo.lock")?;
@@ -140,7 +135,6 @@ impl Sources {
         Ok(())
     }
 
-    /// The number of a mutant.
     pub(super) fn of(&self, mutant: &Mutant) -> String {
         let mut digest = self.judges;
         digest.add(&format!("{mutant:?}"));

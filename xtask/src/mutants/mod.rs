@@ -5,8 +5,8 @@
 //! survives a detector that it names fails the run, and so does one that is noticed in another way than it
 //! says: then one of the two is not understood.
 //!
-//! What the verdict on a mutant [`depends`] on is a number, which the [`record`] keeps of each that was killed:
-//! it need not be tried again until the number is another.
+//! What the verdict on a mutant [`depends`] on is a number, which the [`record`] keeps of each that was
+//! killed: it need not be tried again until the number is another.
 mod code;
 mod depends;
 mod record;
@@ -116,7 +116,7 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCo
         let together = if until.is_some() { TOGETHER } else { MANY };
         let now;
         (now, left) = left.split_at(together.min(left.len()));
-        // First the locks as they are, but for what they passed before: a detector that fails them tells nothing.
+        // First the locks as they are, unless they passed before: a detector that fails them tells nothing.
         let mut baseline = baseline(now.iter().flat_map(|task| &task.checks));
         baseline.retain(|check| !sound.iter().any(|passed| covers(passed, check)));
         sound.extend(baseline.iter().cloned());
@@ -143,7 +143,6 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCo
     Ok(if rows.iter().all(Row::is_fine) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// A mutant to be tried.
 struct Task {
     mutant: Mutant,
     checks: Vec<Check>,
@@ -238,7 +237,6 @@ fn judge(copy: &Scratch, mutant: &str, check: &Check) -> Result<Row> {
     Ok(Row { mutant: mutant.to_owned(), verdict })
 }
 
-/// What became of one check.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     /// The lock as it is passed.

@@ -1,5 +1,4 @@
-//! A copy of the workspace in which mutants are built and run: the tree that somebody works in is never
-//! touched.
+//! A copy of the workspace in which mutants are built and run: nobody's own tree is touched.
 use super::shelf::{Check, Detector};
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -7,15 +6,13 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 use std::{env, fs, io, thread};
 
-/// What is copied: what the detectors are built from, and the manifests of the others, without which cargo
-/// refuses.
+/// What the detectors are built from, and the manifests of the others, without which cargo refuses.
 const COPIED: &[&str] = &[".cargo", "Cargo.lock", "Cargo.toml", "crates", "machines", "workloads", "xtask"];
 /// The profile of the manifest that is made for this.
 const PROFILE: &str = "mutants";
 /// The first seed of every exploration: a run is to be repeatable.
 const SEED: &str = "1";
-/// When a detector is given up. An exploration has many schedules in a second; a model check stops by itself
-/// earlier.
+/// When a detector is given up; a model check stops by itself earlier.
 const LONGEST: Duration = Duration::from_secs(150);
 /// When the model checker gives up a program, in seconds: a fault that is worth a place shows soon, and the
 /// locks as they are need not be checked to the end here.

@@ -88,7 +88,6 @@ pub(crate) struct Check {
     pub(crate) detector: Detector,
     pub(crate) lock: String,
     pub(crate) schedules: u64,
-    /// A fault that they all have.
     pub(crate) fault: Option<String>,
     pub(crate) shape: String,
     pub(crate) sees: Vec<String>,
@@ -161,8 +160,7 @@ impl Mutant {
         fine.into_iter().filter(|(fine, _)| !fine).map(|(_, fault)| fault).collect()
     }
 
-    /// The file with the fault in it. A text that does not stand in the file exactly once is an error: the
-    /// mutant is stale.
+    /// The file with the fault in it. If its text does not stand there exactly once, the mutant is stale.
     pub(crate) fn apply(&self, text: &str) -> Result<String, String> {
         match text.matches(&self.find).count() {
             1 => Ok(text.replacen(&self.find, &self.replace, 1)),

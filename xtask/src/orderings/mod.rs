@@ -1,7 +1,7 @@
 //! Memory orderings and the tags that explain them.
 //!
-//! [`tag`] reads tags, [`crate::sites`] finds the orderings, this module brings the two together and [`table`]
-//! prints them.
+//! [`tag`] reads tags, [`crate::sites`] finds the orderings, this module brings both together, [`table`]
+//! prints.
 pub(crate) mod table;
 pub(crate) mod tag;
 

@@ -1,5 +1,5 @@
-//! Reads ordering tags, whose form is in CONTRIBUTING.md. A blank line of the comment, another tag or a safety
-//! comment ends what a tag says.
+//! Reads ordering tags, whose form is in CONTRIBUTING.md. A blank line of the comment, another tag or a
+//! safety comment ends what a tag says.
 use crate::comments::Comment;
 
 #[derive(Debug)]
@@ -14,16 +14,7 @@ pub(crate) struct Tag {
     pub(crate) covers: usize,
 }
 
-impl Tag {
-    /// What is wrong with the why, if it is too short to be one.
-    pub(crate) fn unexplained(&self) -> Option<String> {
-        let short = self.why.split_whitespace().count() < LEAST_WORDS;
-        let id = &self.id;
-        short.then(|| format!("tag {id} does not say why; give the reason in {LEAST_WORDS} words or more"))
-    }
-}
-
-const MARK: &str = "ord:";
+/// A reason has so many words.
 pub(crate) const LEAST_WORDS: usize = 3;
 const FORM: &str = "write `// ord: Q1 pairs Q2: why` or `// ord: Q1 alone: why`";
 
@@ -33,7 +24,7 @@ pub(crate) fn read(comment: &[&Comment], covers: usize) -> Vec<Result<Tag, (usiz
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut open = false;
     for Comment { line, text, .. } in comment {
-        if let Some(rest) = text.strip_prefix(MARK) {
+        if let Some(rest) = text.strip_prefix("ord:") {
             found.push((*line, rest.trim().to_owned()));
             open = true;
         } else if text.is_empty() || text.starts_with("SAFETY:") {
@@ -119,11 +110,6 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_said() {
-        assert!(one("ord: Q1 alone: only a hint").expect("a tag").unexplained().is_none());
-        assert_eq!(
-            one("ord: Q1 alone: a hint").expect("a tag").unexplained().as_deref(),
-            Some("tag Q1 does not say why; give the reason in 3 words or more")
-        );
         assert_eq!(
             one("ord: q1 alone: only a hint").unwrap_err(),
             "`q1` is no tag id; use one to three capital letters and a number"

@@ -10,7 +10,6 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use syn::spanned::Spanned as _;
 use syn::{Item, ItemMod};
 
-const RULE: &str = "no-file-circles";
 const ROOTS: &[&str] = &["crates/core/src", "crates/family/src", "crates/stanchion/src"];
 /// A name is handed on so often at most.
 const STEPS: usize = 16;
@@ -32,7 +31,6 @@ struct Module<'a> {
 #[derive(Default)]
 struct Tree<'a>(BTreeMap<Path, Vec<Module<'a>>>);
 
-/// A finding for each file that needs itself, with the way around.
 pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for root in ROOTS {
@@ -42,7 +40,7 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
             if let Some(way) = way_around(&needs, file).filter(|way| way.iter().min() == Some(file)) {
                 let message =
                     format!("the file needs itself by way of {}; move what they share", way[1..].join(", "));
-                findings.push(Finding::new(file, 1, RULE, message));
+                findings.push(Finding::new(file, 1, "no-file-circles", message));
             }
         }
     }
@@ -213,8 +211,8 @@ impl<'a> Module<'a> {
     }
 }
 
-/// Finds the path at `at` behind `before`, or those that its braces list, each with the name that it has here.
-/// What is returned is where it ends.
+/// Finds the path at `at` behind `before`, or those that its braces list, and their names. Says where it
+/// ends.
 fn branches(tokens: &[Token], mut at: usize, before: &[String], found: &mut Vec<(Path, String)>) -> usize {
     let mut path = before.to_vec();
     loop {

@@ -67,7 +67,6 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
 
 /// A line of a comment, in its parts: `    ///   - text`.
 struct Line<'a> {
-    /// Up to the marker of the comment.
     margin: &'a str,
     /// How many blanks come after that.
     blanks: usize,

@@ -1,13 +1,12 @@
 //! `ordering-tagged`, `ordering-pairs-meet` and `ordering-table-current`.
 use crate::finding::Finding;
-use crate::orderings::{self, FileOrderings, table, tag::Tag};
+use crate::orderings::tag::{LEAST_WORDS, Tag};
+use crate::orderings::{self, FileOrderings, table};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 const TAGGED: &str = "ordering-tagged";
-const PAIRS_MEET: &str = "ordering-pairs-meet";
-const TABLE_CURRENT: &str = "ordering-table-current";
 
 /// What these rules find.
 pub(super) fn check(root: &Path, files: &[FileOrderings]) -> Vec<Finding> {
@@ -36,7 +35,9 @@ fn tagged(file: &FileOrderings) -> Vec<Finding> {
         };
         finding(*line, format!("tag {id} covers no ordering; {why}"))
     });
-    let short = file.tags.iter().filter_map(|tag| Some(finding(tag.line, tag.unexplained()?)));
+    let short = file.tags.iter().filter(|tag| tag.why.split_whitespace().count() < LEAST_WORDS);
+    let advice = format!("give the reason in {LEAST_WORDS} words or more");
+    let short = short.map(|tag| finding(tag.line, format!("tag {} does not say why; {advice}", tag.id)));
     bad.chain(short).chain(bare).chain(stray).collect()
 }
 
@@ -65,7 +66,12 @@ fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
                 Some(other) if other.pairs.contains(id) => continue,
                 Some(_) => format!(", but {pair} does not name {id}; name each other or neither"),
             };
-            findings.push(Finding::new(path, *line, PAIRS_MEET, format!("tag {id} pairs {pair}{wrong}")));
+            findings.push(Finding::new(
+                path,
+                *line,
+                "ordering-pairs-meet",
+                format!("tag {id} pairs {pair}{wrong}"),
+            ));
         }
     }
     findings
@@ -79,7 +85,7 @@ fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
         None => "the table is missing; run `cargo xtask orderings`",
     };
     let same = current.unwrap_or_default().lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
-    vec![Finding::new(table::PATH, same + 1, TABLE_CURRENT, message)]
+    vec![Finding::new(table::PATH, same + 1, "ordering-table-current", message)]
 }
 
 fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {
@@ -143,6 +149,22 @@ mod tests {
                  `// ord: Q1 alone: why`",
                 "crates/core/src/a.rs:1: [ordering-tagged] tag Q1 covers no ordering; move it directly above its \
                  statement or remove it",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_reason_has_three_words() {
+        let with = |why: &str| {
+            let text =
+                format!("fn f(a: &A) {{\n    // ord: Q1 alone: {why}\n    a.word.load(Relaxed);\n}}\n");
+            printed(&tagged(&file("crates/core/src/a.rs", &text)))
+        };
+        assert!(with("only a hint").is_empty());
+        assert_eq!(
+            with("a hint"),
+            [
+                "crates/core/src/a.rs:2: [ordering-tagged] tag Q1 does not say why; give the reason in 3 words or more"
             ]
         );
     }

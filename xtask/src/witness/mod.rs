@@ -105,7 +105,6 @@ fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -
     orderings::run(root, false)
 }
 
-/// Explores one program after the other until one notices.
 fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Request) -> Result<String> {
     let started = Instant::now();
     for (lock, shape) in programs {

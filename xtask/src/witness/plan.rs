@@ -22,8 +22,8 @@ impl Weaker {
     }
 }
 
-/// Every way to make one ordering of these files weaker, in the order of the source: of those with locks, which
-/// are run in the model.
+/// Every way to make an ordering weaker, of files with locks, which are run in the model; in the source's
+/// order.
 pub(crate) fn weakenings(files: &[FileOrderings]) -> Vec<Weaker> {
     let mut found = Vec::new();
     let has_locks =

@@ -7,7 +7,6 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-const RULE: &str = "witnesses-current";
 /// Path of the record of which check notices which weaker ordering.
 pub(crate) const WITNESSES: &str = "docs/witnesses.toml";
 /// Path of the arguments for orderings that no check notices.
@@ -19,7 +18,7 @@ const INTRO: &str = "\
 # those stand in docs/unwitnessed.toml.
 ";
 
-/// What came of one weaker ordering, by its tag and what was changed.
+/// What came of one weaker ordering, or why it stays: by its tag and what was changed.
 pub(crate) type Record = BTreeMap<(String, String), String>;
 
 /// No check failed though some program got there.
@@ -65,7 +64,7 @@ pub(crate) fn write(record: &Record, plan: &[Weaker]) -> String {
 /// What is missing in the record, or in the arguments, or too much in either.
 pub(crate) fn findings(plan: &[Weaker], record: &Record, arguments: &Record) -> Vec<Finding> {
     let finding = |path, (id, what): &(String, String), wrong: &str| {
-        Finding::new(path, 1, RULE, format!("{id}: `{what}` {wrong}"))
+        Finding::new(path, 1, "witnesses-current", format!("{id}: `{what}` {wrong}"))
     };
     let planned: Vec<(String, String)> = plan.iter().map(Weaker::key).collect();
     let missing = planned.iter().filter_map(|key| match record.get(key) {
