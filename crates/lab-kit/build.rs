@@ -25,8 +25,8 @@ fn main() {
 
 /// The commit, and `clean` or `dirty`, of the checkout whose root is this workspace.
 ///
-/// It changes with `HEAD`, with each line of its log, and with what the command is built from. Cargo takes a
-/// path that does not exist for a reason to run this every time.
+/// It changes with `HEAD`, with each line of its log, with the branch, and with what the command is built
+/// from. Cargo takes a path that does not exist for a reason to run this every time.
 fn git(root: &Path) -> Option<(String, Option<String>)> {
     let run = |args: &[&str]| output(Command::new("git").arg("-C").arg(root).args(args));
     // An unpacked archive inside somebody else's repository must not borrow that repository's commit.
@@ -34,8 +34,9 @@ fn git(root: &Path) -> Option<(String, Option<String>)> {
     if top != root.canonicalize().ok()? {
         return None;
     }
-    let place = |name| run(&["rev-parse", "--git-path", name]);
-    let in_git = [place("HEAD"), place("logs/HEAD")].into_iter().flatten();
+    let place = |name: &str| run(&["rev-parse", "--git-path", name]);
+    let branch = run(&["symbolic-ref", "--quiet", "HEAD"]).and_then(|branch| place(&branch));
+    let in_git = [place("HEAD"), place("logs/HEAD"), branch].into_iter().flatten();
     let built_from = BUILT_FROM.iter().map(|&name| name.to_owned());
     for path in in_git.chain(built_from).map(|path| root.join(path)).filter(|path| path.exists()) {
         println!("cargo::rerun-if-changed={}", path.display());

@@ -46,7 +46,8 @@ fn environment(sh: &Shell, place: &Path) -> Result<PathBuf> {
 }
 
 fn install(sh: &Shell, python: &Path, what: &[&str]) -> Result<()> {
-    Ok(cmd!(sh, "{python} -m pip install --quiet --no-compile --disable-pip-version-check {what...}").run()?)
+    Ok(cmd!(sh, "{python} -m pip install --quiet --no-compile --disable-pip-version-check {what...}")
+        .run()?)
 }
 
 /// The wheel, in `place/wheels`.

@@ -112,7 +112,7 @@ pub struct WaitNode<P: Machine> {
     pub(crate) turns: P::U8,
     /// When it may not be overtaken any more, in microseconds modulo 2^32; of use once it was roused.
     pub(crate) due: P::U32,
-    /// When an owner looked at `due` last, as in `due`.
+    /// When an owner looked at `due` last, as in `due`. Long past if none has in this wait.
     pub(crate) looked: P::U32,
     /// Where its waiter went to sleep: [`Machine::home`].
     pub(crate) home: P::U32,
@@ -201,11 +201,8 @@ impl<P: Machine> WaitNode<P> {
         // ord: ND11 alone: as ND8, it is published by ND5 or the push
         self.turns.store(turns.saturating_add(1), Relaxed);
         let micros = micros.checked_shr(turns.into()).unwrap_or(0);
-        let now = machine::micros::<P>();
         // ord: ND9 alone: as ND8, it is published by ND5 or the push
-        self.due.store(now.wrapping_add(micros), Relaxed);
-        // ord: ND12 alone: as ND9, published by ND5 or the push
-        self.looked.store(now, Relaxed);
+        self.due.store(machine::micros::<P>().wrapping_add(micros), Relaxed);
     }
 
     /// Whether the turn that has begun is over at a time in microseconds modulo 2^32.

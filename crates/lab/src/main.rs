@@ -70,7 +70,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let code = command();
-    if stream_failed() { ExitCode::from(FAILED) } else { code }
+    if code == ExitCode::SUCCESS && stream_failed() { ExitCode::from(FAILED) } else { code }
 }
 
 fn command() -> ExitCode {

@@ -3,7 +3,7 @@
 use super::command::Shell;
 use super::job::Job;
 use super::run_job;
-use super::summary::Ended;
+use super::summary::{Ended, Outcome};
 use core::iter;
 use core::time::Duration;
 use std::fs::{self, File, OpenOptions};
@@ -30,20 +30,27 @@ pub(super) fn run(root: &Path, jobs: &[&Job]) -> io::Result<Vec<Ended>> {
     let next = || left.lock().expect("no job panics").next();
     let mut ended = thread::scope(|scope| {
         let others = iter::from_fn(next).map(|job| one(root, job, &logs, false));
-        let others = scope.spawn(|| others.collect::<io::Result<Vec<_>>>());
+        let others = scope.spawn(|| others.collect::<Vec<_>>());
         let seen = there.into_iter().chain(iter::from_fn(next)).map(|job| one(root, job, &logs, true));
-        let mut ended = seen.collect::<io::Result<Vec<_>>>()?;
-        ended.extend(others.join().expect("no job panics")?);
-        io::Result::Ok(ended)
-    })?;
+        let mut ended: Vec<_> = seen.collect();
+        ended.extend(others.join().expect("no job panics"));
+        ended
+    });
     ended.sort_by_key(|ended| jobs.iter().position(|job| job.name == ended.name));
     Ok(ended)
 }
 
 /// Runs a job. What it prints goes to a file, and is shown from there: while it runs, or once it has ended.
-fn one(root: &Path, job: &Job, logs: &Path, in_sight: bool) -> io::Result<Ended> {
+/// Without such a file, it fails.
+fn one(root: &Path, job: &Job, logs: &Path, in_sight: bool) -> Ended {
     let path = logs.join(&job.name).with_extension("log");
-    let (log, mut shown) = (open(&path)?, File::open(&path)?);
+    let (log, mut shown) = match open(&path).and_then(|log| Ok((log, File::open(&path)?))) {
+        Ok(files) => files,
+        Err(error) => {
+            let outcome = Outcome::failed(format!("{}: {error}", path.display()));
+            return Ended { name: job.name.clone(), outcome, took: Duration::ZERO, cpu: Duration::ZERO };
+        }
+    };
     if !in_sight {
         show(&mut format!("=== {} runs beside: {}\n", job.name, path.display()).as_bytes());
     }
@@ -64,7 +71,7 @@ fn one(root: &Path, job: &Job, logs: &Path, in_sight: bool) -> io::Result<Ended>
     let took = start.elapsed();
     shell.say(format_args!("=== {}: {:.1} s", job.name, took.as_secs_f64()));
     show(&mut shown);
-    Ok(Ended { name: job.name.clone(), outcome, took, cpu: shell.cpu })
+    Ended { name: job.name.clone(), outcome, took, cpu: shell.cpu }
 }
 
 /// An empty file for what a job prints.
@@ -94,7 +101,6 @@ fn is_built_apart(job: &Job) -> bool {
 mod tests {
     use super::*;
     use crate::ci::job::{self, Step};
-    use crate::ci::summary::Outcome;
     use std::collections::BTreeMap;
 
     fn run_there(name: &str, jobs: &[Job]) -> Vec<Ended> {
@@ -145,7 +151,7 @@ mod tests {
         let job = job("beside", &["sh -c 'echo why'"]);
         let logs = std::env::temp_dir().join(format!("stanchion-beside-{}", std::process::id()));
         fs::create_dir_all(&logs).expect("a directory for logs");
-        let ended = one(&logs, &job, &logs, false).expect("a file");
+        let ended = one(&logs, &job, &logs, false);
         let log = fs::read_to_string(logs.join("beside.log")).unwrap_or_default();
         fs::remove_dir_all(&logs).expect("it is there");
         assert_eq!(ended.outcome, Outcome::Ok);

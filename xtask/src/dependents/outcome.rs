@@ -26,10 +26,14 @@ pub(super) fn read(text: &str) -> Outcome {
             target = path.trim_start_matches("unittests ").replace(OWN_TESTS, "src/lib.rs");
         } else if line.trim_start().starts_with("Doc-tests ") {
             "documentation".clone_into(&mut target);
-        } else if let Some((name, true)) = test_of(line) {
-            outcome.passed.insert((target.clone(), name));
-        } else {
-            outcome.failed += usize::from(test_of(line).is_some());
+        } else if let Some((name, passed)) = test_of(line) {
+            let test = (target.clone(), name);
+            if passed {
+                outcome.passed.insert(test);
+            } else {
+                outcome.passed.remove(&test);
+                outcome.failed += 1;
+            }
         }
     }
     outcome

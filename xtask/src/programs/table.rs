@@ -135,8 +135,11 @@ impl Program {
         let one_command = |step: &Step| step.run.is_some() != step.plain.is_some();
         ensure!(self.steps.iter().all(one_command), "a step has either `run` or `plain`");
         ensure!(self.under_lock().next().is_some(), "nothing runs under the lock");
-        let looks =
-            |step: &Step| !step.expect.is_empty() || !step.same.is_empty() || step.command().0[0] == "cmp";
+        let looks = |step: &Step| {
+            !step.expect.is_empty()
+                || !step.same.is_empty()
+                || step.plain.as_ref().is_some_and(|words| words[0] == "cmp")
+        };
         ensure!(self.steps.iter().any(looks), "no step looks at the output");
         if let Some(name) = self.notices.iter().find(|name| !BROKEN.contains(&name.as_str())) {
             bail!("no broken library `{name}`; there are {}", BROKEN.join(", "));

@@ -39,17 +39,17 @@
 //!   releaser's node that came up to `near_us` (5 ms) after it. An heir is overtaken without bound for a turn
 //!   (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so two turns
 //!   in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU,
-//!   by running contexts, of which the one on its CPU gives way within 16 acquisitions of the lock, or 128
-//!   where so many took less than a quarter of a turn. Where
-//!   sections are longer than `spin_ns`, an heir whose turn has come may find the lock held and sleep again;
-//!   each release rouses it, and there is no bound but chance. `try_acquire` may always overtake.
+//!   by running contexts, of which the one on its CPU gives way when it looks around: one in 16 acquisitions
+//!   that barge does, one in 128 where so many take less than a quarter of a turn. Where sections are longer
+//!   than `spin_ns`, an heir whose turn has come may find the lock held and sleep again; each release rouses
+//!   it, and there is no bound but chance. `try_acquire` may always overtake.
 //! - A fair release ([`release_fair`](RawLock::release_fair)) hands the lock to the first waiter in line that
 //!   has not given up, whatever its priority and asleep or not. Nobody barges, and the lock stands still
 //!   until that one has its CPU.
 //! - Bound: with *n* waiters, whose holders run and whose sections are short, the longest wait is about *n*
-//!   times two and a half turns, and a turn: the turns of an heir are two at most all together, a due heir
-//!   gets its CPU after half a turn more, and those at home may pass for a turn. 32 waiters: 16.2 ms. On
-//!   several NUMA nodes `near_us` stands in place of the last turn: 21 ms.
+//!   times two and three quarter turns, and a turn: the turns of an heir are two at most all together, a due
+//!   heir gets its CPU after half a turn more and the time between two looks, and those at home may pass for
+//!   a turn. 32 waiters: 17.8 ms. On several NUMA nodes `near_us` stands in place of the last turn: 22.6 ms.
 //! - Progress: needs the holder to run. A release that rouses chooses again when somebody has set *wake*
 //!   meanwhile, and wakes nobody before the lock is free: each choice takes a waiter that came, or that woke
 //!   up by itself. No wait for another context's few instructions: not for links, not for an heir that is
@@ -84,6 +84,7 @@
 //! | `n,*,odd` | `o,*,odd` | the owner takes the newest waiter out |
 //! | `*,f,*` | `*,g,*` | an heir is about to sleep (+1), or its turn has come (+2); the owner rouses somebody (−1) |
 //! | `*,f,odd` | `*,g,odd` | the owner has releases fenced from its own on (+32), or not any more (−32) |
+//! | `*,f,odd` | `*,g,odd` | the owner finds acquisitions quick (+16), or not any more (−16) |
 //!
 //! # Invariants
 //!

@@ -10,7 +10,7 @@
 //! lock is not preempted while it does.
 //!
 //! To look at the clock takes as long as some acquisitions. So an owner looks in one of 16 acquisitions only,
-//! and in one of 128 where these take a quarter of a turn at most ([`is_quick`]): some four looks a turn do.
+//! and in one of 128 where these take less than a quarter of a turn ([`is_quick`]).
 use super::StanchionLock;
 use super::queue::{Ends, Queue};
 use super::word::{HELD, QUICK, SPINS, URGENT, WAKE};
@@ -61,8 +61,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
     }
 
-    /// Whether an owner that has acquired the lock for the `count`th time leaves it to a later one to look
-    /// around, as acquisitions are quick.
+    /// Whether an owner leaves it to a later one to look around, as acquisitions are quick. The first byte
+    /// was `count` before this one.
     #[inline(always)]
     pub(super) fn looks_later(&self, count: u8) -> bool {
         count & Self::RARELY != 0 && self.flags() & QUICK != 0
@@ -131,15 +131,21 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         GivesWay::ToAnybody
     }
 
-    /// Notes in the lock how soon owners look around again.
+    /// Notes in the lock how soon owners look around again. Where schedules are explored, it is now and then.
     fn pace_looks(&self, heir: &WaitNode<P>, now: u32) {
-        // ord: SU8 alone: written by owners
+        // ord: SU8 alone: written by owners, or by the waiter that got the node ready
         let since = now.wrapping_sub(heir.looked.load(Relaxed));
         // ord: SU11 alone: as SU8, owners alone read it
         heir.looked.store(now, Relaxed);
-        let quick = self.flags() & QUICK != 0;
-        if quick != is_quick(quick, since, P::tunable(Tunable::TurnMicros)) {
-            self.change_flags(|flags| flags ^ QUICK);
+        let before = self.flags() & QUICK;
+        let quick = if P::EXPLORES {
+            self.count_when_free() & 4 != 0
+        } else {
+            is_quick(before != 0, since, P::tunable(Tunable::TurnMicros))
+        };
+        let after = if quick { QUICK } else { 0 };
+        if before != after {
+            self.change_flags(|flags| flags & !QUICK | after);
         }
     }
 
@@ -149,10 +155,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     }
 }
 
-/// Whether 128 acquisitions take a quarter of a turn at most, where so many took `since` microseconds, or 16
-/// if they were not `quick` before.
+/// Whether 128 acquisitions take less than a quarter of a turn. So many took `since` microseconds at least,
+/// or 16 if they were not `quick` before.
 fn is_quick(quick: bool, since: u32, turn: u32) -> bool {
-    since.saturating_mul(if quick { 1 } else { 8 }) <= turn / 4
+    since.saturating_mul(if quick { 1 } else { 8 }) < turn / 4
 }
 
 /// Whether, and to whom, an owner gives its CPU.
@@ -256,12 +262,13 @@ mod tests {
     use super::is_quick;
 
     #[test]
-    fn acquisitions_are_quick_if_128_take_a_quarter_of_a_turn_at_most() {
+    fn acquisitions_are_quick_if_128_take_less_than_a_quarter_of_a_turn() {
         assert!(is_quick(false, 6, 200), "16 in 6 us");
         assert!(!is_quick(false, 7, 200));
-        assert!(is_quick(true, 50, 200), "128 in 50 us");
-        assert!(!is_quick(true, 51, 200), "slower by now");
-        assert!(!is_quick(false, u32::MAX, 200), "the last look was long ago");
-        assert!(!is_quick(false, 1, 0), "nobody may be overtaken");
+        assert!(is_quick(true, 49, 200), "128 in 49 us");
+        assert!(!is_quick(true, 50, 200), "slower by now");
+        assert!(!is_quick(false, u32::MAX, 200), "nobody has looked yet");
+        assert!(!is_quick(true, 1_u32.wrapping_sub(2), 200), "the clocks of two CPUs differ");
+        assert!(!is_quick(false, 0, 0), "nobody may be overtaken");
     }
 }

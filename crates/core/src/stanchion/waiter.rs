@@ -84,8 +84,11 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let node = self.node;
         // ord: SW1 alone: published by SQ1, or of the wait that was taken over
         node.lock.store(core::ptr::from_ref(self.lock).addr(), Relaxed);
+        let now = micros::<P>();
         // ord: SW2 alone: as SW1, before the push
-        node.since.store(micros::<P>(), Relaxed);
+        node.since.store(now, Relaxed);
+        // ord: SW15 alone: as SW1, before the push; owners alone use it
+        node.looked.store(now.wrapping_add(1 << 31), Relaxed);
         // ord: SW3 alone: as SW1, before the push
         node.turns.store(0, Relaxed);
         // ord: SW4 alone: as SW1, before the push

@@ -10,7 +10,8 @@ pub(super) const WAKE: u8 = 1;
 pub(crate) const NO_BARGING: u8 = 2;
 /// In the second byte: how often spins were in vain; see [`super::spin::Vain`].
 pub(super) const VAIN: u8 = 0x0c;
-/// In the second byte: acquisitions are quick, so owners look around in one of 128 (rule 4).
+/// In the second byte: acquisitions are quick, so owners look around in one of 128 (rule 4). Owners alone
+/// change it.
 pub(super) const QUICK: u8 = 0x10;
 /// In the second byte: owners pass a fence when they release the lock, and an heir that is about to sleep
 /// needs no heavy barrier (I7).

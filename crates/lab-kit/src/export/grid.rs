@@ -41,6 +41,9 @@ pub struct Column {
 
 /// The table of these columns, in as many pieces below each other as the width needs.
 pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
+    if columns.is_empty() {
+        return String::new();
+    }
     let mut table = plain_table();
     table.set_header([corner].into_iter().chain(columns.iter().map(|column| column.title.as_str())));
     for (index, row) in rows.iter().enumerate() {

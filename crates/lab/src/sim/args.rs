@@ -50,7 +50,7 @@ pub(crate) struct Args {
     pub repeat: Option<usize>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = within(0, u64::MAX - 1000))]
     pub seed: Option<u64>,
 
     /// Events after which a run is cut short and marked [default: 1000000000]
@@ -107,12 +107,12 @@ mod tests {
 
     #[test]
     fn times_and_numbers_are_read_and_the_last_of_several_counts() {
-        let words = "sim --time 2us --warm-up 0s --repeat 3 --rounds 4 --seed 18446744073709551615 --limit 9 \
+        let words = "sim --time 2us --warm-up 0s --repeat 3 --rounds 4 --seed 18446744073709550615 --limit 9 \
                      --jobs 1024 --trace-time 1ms --trace-from 5ns";
         let args = Line::parse_from(words.split_whitespace()).args;
         assert_eq!(
             (args.repeat, args.seed, args.limit, args.jobs),
-            (Some(4), Some(u64::MAX), Some(9), Some(1024))
+            (Some(4), Some(u64::MAX - 1000), Some(9), Some(1024))
         );
         let times = [args.time, args.warm_up, args.trace_time, args.trace_from];
         assert_eq!(

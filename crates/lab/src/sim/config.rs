@@ -55,7 +55,7 @@ impl Config {
         let watched = part.map(|(from, to)| (warm_up + from, warm_up + to));
         let setting = Setting {
             locks,
-            seeds: (0..repeat as u64).map(|more| seed.wrapping_add(more)).collect(),
+            seeds: (seed..seed + repeat as u64).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
             limit: args.limit.unwrap_or(1_000_000_000),

@@ -5,6 +5,7 @@ use core::slice::Chunks;
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
 use lab_kit::progress::Progress;
+use stanchion_cells::published::cells::exists;
 use stanchion_cells::published::fingerprint::of_traces;
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::simulate::{self, Done, Job, Miss};
@@ -89,6 +90,9 @@ impl Part {
         let column = table.fit.clone().ok_or_else(|| format!("{} has no column to fit", table.name))?;
         if let Some(other) = args.lock.as_ref().filter(|other| **other != column) {
             return Err(format!("a fit opens of {} the column {column} only, not {other}", table.name));
+        }
+        if !exists(&column) {
+            return Err(format!("{column} of {} comes with its issue: nothing to fit yet", table.name));
         }
         let name = &table.rows.first().ok_or("a table without rows")?.workload_name;
         let workload = workload::load(&place(&args.dir, "workloads", name))?;
