@@ -108,7 +108,8 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
         return Ok(ExitCode::SUCCESS);
     }
     process::catch_interrupts()?;
-    let log = image.with_extension("log");
+    // Two files: a warning of QEMU's may not land within a record.
+    let [log, err] = ["log", "err"].map(|name| image.with_extension(name));
     let mut failed = 0;
     let checks = entries::<Check>(root, CHECKS, "check")?;
     for check in checks.iter().filter(|check| only.is_none_or(|word| check.name.contains(word))) {
@@ -116,9 +117,9 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
         machine.args(MACHINE.split_whitespace()).args(["-smp", &check.vcpus.to_string()]);
         machine.args(check.more.split_whitespace());
         machine.arg("-kernel").arg(image).args(["-append", &check.line]);
-        let (ended, took) = process::start(&mut machine, &log, &log)?.wait(LIMIT)?;
+        let (ended, took) = process::start(&mut machine, &log, &err)?.wait(LIMIT)?;
         let status = ended.and_then(|status| status.code());
-        let printed = String::from_utf8_lossy(&fs::read(&log)?).into_owned();
+        let printed = String::from_utf8_lossy(&[fs::read(&log)?, fs::read(&err)?].concat()).into_owned();
         let trouble = check.trouble(status, &printed);
         let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
         println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());
@@ -135,9 +136,8 @@ impl Check {
     fn trouble(&self, status: Option<i32>, printed: &str) -> Option<String> {
         let wanted = self.ends as i32;
         if status != Some(wanted) {
-            let status =
-                status.map_or("it hung".to_owned(), |status| format!("QEMU's exit status is {status}"));
-            return Some(format!("{status}, not {wanted}"));
+            let told = status.map_or("it hung".to_owned(), |code| format!("QEMU's exit status is {code}"));
+            return Some(format!("{told}, not {wanted}"));
         }
         let is_there = |record: &str| printed.contains(&format!("{{\"record\":\"{record}\""));
         if let Some(record) = self.records.iter().find(|record| !is_there(record)) {

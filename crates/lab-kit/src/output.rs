@@ -1,7 +1,7 @@
 //! What every command hands over: its exit code, its text, its files.
 use core::fmt::{Arguments, Display};
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Seek, Write};
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -74,16 +74,4 @@ pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> 
 /// The same for `--json`, with its name.
 pub fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
     create_for("--json", &path, force).map(|file| (path, file))
-}
-
-/// Puts `text` in place of what is in `file`.
-pub fn replace(file: &mut File, text: &[u8]) -> std::io::Result<()> {
-    if !file.metadata()?.is_file() {
-        // What a device or a pipe has got is not taken back.
-        return file.write_all(text);
-    }
-    file.rewind()?;
-    file.write_all(text)?;
-    // What was there may have been longer.
-    file.set_len(text.len() as u64)
 }

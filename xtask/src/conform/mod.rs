@@ -7,9 +7,9 @@ mod build;
 mod report;
 mod runner;
 
-use crate::built;
 use crate::foreign::{self, Foreign};
 use crate::spread::spread;
+use crate::{built, process};
 use anyhow::{Context as _, Result, bail, ensure};
 use core::time::Duration;
 use lab_kit::names::unknown;
@@ -81,6 +81,7 @@ struct Case {
 }
 
 pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+    process::catch_interrupts()?;
     let mut cases = build::suite(root, request.target)?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
@@ -110,15 +111,18 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     }
     let mut results = Results::new(&columns, &cases, request.json.as_deref());
     let progress = Progress::new((columns.len() * cases.len()) as u64, false);
-    for (at, column) in columns.iter().enumerate() {
+    let ran = columns.iter().enumerate().try_for_each(|(at, column)| {
         progress.now(column.name.clone());
-        run_cases(root, &cases, column, jobs, |row, verdict| {
+        let note = |row, verdict: &Verdict| {
             progress.step();
             results.note(at, row, verdict.clone())
-        })?;
-    }
+        };
+        run_cases(root, &cases, column, jobs, note).map(drop)
+    });
     progress.finish();
+    // Also what an interrupted run knows.
     results.write()?;
+    ran?;
     print!("{}", results.render(request.all));
     Ok(if results.all_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }

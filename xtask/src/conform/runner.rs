@@ -142,8 +142,7 @@ mod tests {
         fs::create_dir_all(&directory).expect("a directory");
         let script = directory.join("hangs.sh");
         fs::write(&script, "#!/bin/sh\nsleep 1000 & echo FAIL waits >&2; wait\n").expect("a script");
-        let mut mode = fs::metadata(&script).expect("it is there").permissions();
-        std::os::unix::fs::PermissionsExt::set_mode(&mut mode, 0o755);
+        let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&script, mode).expect("it is ours");
         let case = Case { program: script, test: "any".to_owned() };
         let verdict = run(&case, &setting, &directory.join("output")).expect("it runs");

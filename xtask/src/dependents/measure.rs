@@ -112,7 +112,8 @@ fn play(program: &Path, threads: usize, seconds: u64) -> Result<f64> {
     let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_secs(seconds) + GRACE)?;
     let printed = fs::read_to_string(&out)?;
     let rate = ended.filter(ExitStatus::success).and_then(|_| printed.trim().parse().ok());
-    rate.with_context(|| format!("{}: {ended:?}; see {}", program.display(), err.display()))
+    let told = ended.map_or("did not end in time".to_owned(), |status| format!("ended with {status}"));
+    rate.with_context(|| format!("{} {told}; see {}", program.display(), err.display()))
 }
 
 fn row(subject: &Subject, [without, with]: [Vec<f64>; 2]) -> Row {
@@ -145,6 +146,16 @@ fn table(threads: usize, seconds: u64, rows: &[Row]) -> String {
 mod tests {
     use super::super::choose;
     use super::*;
+
+    #[test]
+    fn a_program_that_fails_is_told_in_words() {
+        let dir = std::env::temp_dir().join(format!("stanchion-measured-{}", std::process::id()));
+        fs::create_dir_all(&dir).expect("a directory");
+        std::os::unix::fs::symlink("/bin/false", dir.join("measured")).expect("a link");
+        let error = play(&dir.join("measured"), 1, 1).expect_err("it fails").to_string();
+        fs::remove_dir_all(&dir).expect("tidying up");
+        assert!(error.contains("/measured ended with exit status: 1; see "), "{error}");
+    }
 
     #[test]
     fn rounds_are_compared_within_themselves() {

@@ -16,11 +16,11 @@ mod table;
 
 use crate::spread::spread;
 use crate::workspace;
-use anyhow::{Error, Result, bail};
+use anyhow::{Error, Result};
 use clap::Args;
 use core::time::Duration;
 use depends::{Digest, Sources};
-use lab_kit::names::unknown;
+use lab_kit::names::chosen;
 use scratch::{Ended, Scratch};
 use shelf::{Check, Detector, Mutant};
 use std::path::Path;
@@ -89,7 +89,7 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCo
     let until = request.budget.map(|seconds| started + Duration::from_secs(seconds));
     let mut record = record::read(root)?;
     record.retain(|name, _| shelf.iter().any(|mutant| mutant.name == *name));
-    let mutants = select(shelf, &request.only)?;
+    let mutants = chosen("mutant", shelf, &request.only, |mutant| &mutant.name).map_err(Error::msg)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let jobs = request.jobs.clamp(1, mutants.len().max(1));
     let copies = (0..jobs)
@@ -102,7 +102,7 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCo
         let number = sources.of(&mutant);
         let mut checks = mutant.checks();
         checks.retain(|check| request.detector.is_none_or(|detector| check.detector == detector));
-        Task { current: record.get(&mutant.name) == Some(&number), mutant, number, checks }
+        Task { current: record::is_current(&record, &mutant.name, &number), mutant, number, checks }
     };
     let mut tasks: Vec<Task> = mutants.into_iter().map(task).collect();
     println!("{}", choose(&mut tasks, request));
@@ -180,14 +180,6 @@ fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
         }
     }
     said
-}
-
-fn select(mutants: Vec<Mutant>, only: &[String]) -> Result<Vec<Mutant>> {
-    let names = mutants.iter().map(|mutant| mutant.name.as_str());
-    if let Some(name) = only.iter().find(|name| !names.clone().any(|known| known == **name)) {
-        bail!(unknown("mutant", name, names));
-    }
-    Ok(mutants.into_iter().filter(|mutant| only.is_empty() || only.contains(&mutant.name)).collect())
 }
 
 /// What the locks must pass as they are: every check of a mutant, the longest where there are several.
@@ -287,15 +279,6 @@ mod tests {
         ];
         assert_eq!(sum_up(&rows), "mutants: 2, checks: 1 killed, 1 survived, 1 failed");
         assert_eq!(rows.each_ref().map(Row::is_fine), [true, true, false, false]);
-    }
-
-    #[test]
-    fn an_unknown_mutant_is_answered_with_near_ones() {
-        let all = shelf::read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"));
-        let name = all[0].name.clone();
-        let wrong = [format!("{name}x")];
-        assert!(select(all.clone(), &wrong).is_err_and(|error| error.to_string().contains(&name)));
-        assert_eq!(select(all, &[name]).map_or(0, |chosen| chosen.len()), 1);
     }
 
     #[test]

@@ -25,7 +25,7 @@ pub(crate) struct Measure {
     pub threads: Option<String>,
 
     /// Profiles: names, 'all', or times of your own such as cs=50ns,think=200ns [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST")]
     pub profile: Vec<String>,
 
     /// Length of a throughput round [default: 300ms; of 'bench rw' and 'ablate': 200ms]
@@ -129,5 +129,6 @@ pub(crate) struct RwArgs {
 /// CPUs whose time a cgroup may get: the kernel takes no shorter quota than a millisecond in each period, and
 /// Linux runs on no more.
 fn limit(text: &str) -> Result<f64, String> {
-    within(1.0 / PERIOD_MS as f64, 8192.0)(text.trim())
+    let cpus = within(1.0 / PERIOD_MS as f64, 8192.0)(text.trim());
+    cpus.map_err(|error| error.replace("number", "number of CPUs") + ": write for example 1,0.5")
 }

@@ -115,7 +115,9 @@ pub(crate) struct Accesses {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellOutcome {
     pub state: State,
+    /// Length of the measured window.
     pub elapsed_ns: u64,
+    /// CPU time of all threads within the window.
     pub cpu_ns: u64,
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,

@@ -97,8 +97,8 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
             "--cpu-limit: a limit counts in periods of {PERIOD_MS} ms; give --time and --latency-time of {least} ms or more"
         ));
     }
-    let typed = measure.profile.join(",");
-    let typed = if measure.profile.is_empty() { defaults.profiles } else { &typed };
+    let default = measure.profile.is_empty().then_some(defaults.profiles);
+    let typed = measure.profile.iter().map(String::as_str).chain(default);
     let mut profiles = profiles::parse(typed).map_err(|error| format!("--profile: {error}"))?;
     let unlimited = profiles.clone();
     for cpus in once(args.cpu_limit.iter().copied()) {
@@ -131,9 +131,9 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
 
 /// A time of a flag, or else its default, in milliseconds. Shorter rounds than one are all start-up.
 fn ms(flag: &str, time: Option<Duration>, default_ms: u64) -> Result<u64, String> {
-    let Some(time) = time else { return Ok(default_ms) };
-    let ms = time.as_millis() as u64;
-    if ms > 0 { Ok(ms) } else { Err(format!("{flag}: {time:?} is too short, the least is 1 ms")) }
+    let ms = time.map_or(default_ms, |time| time.as_millis() as u64);
+    let seconds = time.unwrap_or_default().as_secs_f64();
+    (ms > 0).then_some(ms).ok_or_else(|| format!("{flag}: {seconds}s is too short, the least is 1 ms"))
 }
 
 /// The locks to run, in the order of the registry; one with several settings in the order typed.

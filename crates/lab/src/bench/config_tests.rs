@@ -86,12 +86,13 @@ fn locks_and_peers_are_chosen_by_name() {
 #[test]
 fn the_last_of_several_lists_counts_and_profiles_add_up() {
     let (setting, locks) = resolve(
-        "--lock cna --lock qspin --peers none --cpu-limit 1 --cpu-limit 0.5 --profile empty --profile short",
+        "--lock cna --lock qspin --peers none --cpu-limit 1 --cpu-limit 0.5 --profile empty,cs=50ns,think=1us \
+         --profile name=web,cs=0,think=0",
     )
     .expect("valid");
     assert_eq!(names(&locks), ["qspin"]);
     let profiles: Vec<&str> = setting.profiles.iter().map(|profile| profile.name.as_str()).collect();
-    assert_eq!(profiles, ["empty", "short", "empty@0.5", "short@0.5"]);
+    assert_eq!(profiles, ["empty", "50ns-1us", "web", "empty@0.5", "50ns-1us@0.5", "web@0.5"]);
 }
 
 #[test]
@@ -123,7 +124,7 @@ fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         ("--lock stanchion:truns=0", "--lock: lock 'stanchion' has no tunable 'truns'"),
         ("--lock cna:turns=0", "--lock: tunable 'turns' does not belong to lock 'cna'"),
         ("--lock stanchion:turns=no", "--lock: stanchion:turns: 'no' is no number"),
-        ("--cpu-limit 1,half", "'half' for '--cpu-limit <LIST>': must be a number from 0.01"),
+        ("--cpu-limit 1,half", "'half' for '--cpu-limit <LIST>': must be a number of CPUs from 0.01 to"),
         ("--cpu-limit NaN", "'NaN' for '--cpu-limit <LIST>': must be a number"),
         (
             "--cpu-limit 1 --time 199ms",
@@ -131,10 +132,11 @@ fn mistakes_are_refused_in_one_line_that_names_the_flag() {
         ),
         ("--peers usinc", "--peers: unknown peer 'usinc': nearest are usync"),
         ("--threads 0", "--threads: '0' threads cannot be run"),
-        ("--time 0s", "--time: 0ns is too short"),
-        ("--rounds 0", "'--rounds <N>': must be a number from 1"),
+        ("--time 0s", "--time: 0s is too short"),
+        ("--rounds 0", "'0' for '--rounds <N>': must be a number from 1 to 1000"),
         ("--seed abc", "'abc' for '--seed <N>'"),
         ("--profile sort", "--profile: unknown profile 'sort': nearest are short"),
+        ("--profile cs=50ns --profile think=200ns", "--profile: a profile of your own needs both times"),
         ("--drain 1", "'--drain <TIME>': the time '1' has no unit"),
         ("--latency-time 1y", "'--latency-time <TIME>': 'y' is not a unit"),
     ] {

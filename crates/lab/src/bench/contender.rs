@@ -48,6 +48,8 @@ impl Memory {
 
 /// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
+    /// Whether it is a reader-writer lock. One that does not say so is measured as a mutex, and its `read` is
+    /// not called.
     const RW: bool = false;
 
     fn new() -> Self;

@@ -31,7 +31,8 @@ pub(crate) fn cpus(list: &str) -> Result<Vec<usize>, String> {
     if cpus.is_empty() { Err(format!("'{list}' names no CPU")) } else { Ok(cpus.into_iter().collect()) }
 }
 
-/// Restricts this process, and the workers it starts, to some CPUs.
+/// Restricts this process, and the workers it starts, to some CPUs. As it also runs between fork and exec,
+/// it must neither allocate nor lock.
 pub(crate) fn restrict_to(cpus: &[usize]) -> io::Result<()> {
     let mut set = CpuSet::new();
     for &cpu in cpus {

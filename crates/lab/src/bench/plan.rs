@@ -86,12 +86,15 @@ impl Planner<'_> {
         // With both sides, so that the branch between them is in it.
         let mix = (!setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
         let unlimited = setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none());
-        let passes = unlimited.flat_map(|profile| [(profile, Pass::Throughput), (profile, Pass::Latency)]);
-        let cells = passes.flat_map(|(profile, pass)| {
-            self.rounds(&[NO_LOCK], (Load { profile, mix }, 1), pass, OVERHEAD_ROUNDS)
+        let rounds = unlimited.flat_map(|profile| (0..OVERHEAD_ROUNDS).map(move |round| (profile, round)));
+        // What is to be compared is measured in turn.
+        let cells = rounds.flat_map(|(profile, round)| {
+            [Pass::Throughput, Pass::Latency].map(|pass| CellSpec {
+                time_ms: setting.time_ms.min(100),
+                ..self.spec(NO_LOCK, (Load { profile, mix }, 1), pass, round)
+            })
         });
-        let short = |spec| CellSpec { time_ms: setting.time_ms.min(100), ..spec };
-        Group { topic: Topic::Overhead, cells: cells.map(short).collect() }
+        Group { topic: Topic::Overhead, cells: cells.collect() }
     }
 
     fn uncontended(&self) -> Group {
@@ -182,10 +185,8 @@ mod tests {
 
     fn orders(group: &Group, pass: Pass) -> Vec<Vec<&str>> {
         let of_pass: Vec<_> = group.cells.iter().filter(|cell| cell.pass == pass).collect();
-        of_pass
-            .chunk_by(|a, b| a.round == b.round)
-            .map(|c| c.iter().map(|s| s.lock.as_str()).collect())
-            .collect()
+        let rounds = of_pass.chunk_by(|a, b| a.round == b.round);
+        rounds.map(|cells| cells.iter().map(|cell| cell.lock.as_str()).collect()).collect()
     }
 
     #[test]
@@ -195,12 +196,11 @@ mod tests {
         assert_eq!(groups.len(), 2 + 2 * 3);
         let orders = orders(&groups[2], Pass::Throughput);
         assert_eq!(orders.len(), setting().rounds);
-        for order in &orders {
-            let mut sorted = order.clone();
-            sorted.sort_unstable();
-            assert_eq!(sorted, ["a", "b", "c", "d", "e"]);
-        }
         assert!(orders.windows(2).any(|pair| pair[0] != pair[1]));
+        for mut order in orders {
+            order.sort_unstable();
+            assert_eq!(order, ["a", "b", "c", "d", "e"]);
+        }
     }
 
     #[test]
@@ -226,10 +226,17 @@ mod tests {
         assert_eq!(groups.len(), 1);
         assert!(groups[0].cells.iter().any(|cell| cell.lock == NO_LOCK));
         for (round, cells) in groups[0].cells.chunks(4).enumerate() {
-            let passes =
-                cells.iter().filter(|cell| cell.pass == Pass::AfterContention && cell.round == round);
-            assert_eq!(passes.count(), 2, "each lock and the bare loop, once a round");
+            let after = |cell: &&CellSpec| cell.pass == Pass::AfterContention && cell.round == round;
+            assert_eq!(cells.iter().filter(after).count(), 2, "each lock and the bare loop, once a round");
         }
+    }
+
+    #[test]
+    fn the_passes_of_the_overhead_take_turns() {
+        let groups = plan(setting(), &[lock("a")], false);
+        let order = |cell: &CellSpec| (cell.profile.critical_ns, cell.round, cell.pass as u8);
+        assert_eq!(groups[1].cells.len(), 2 * OVERHEAD_ROUNDS * 2);
+        assert!(groups[1].cells.is_sorted_by_key(order), "{:?}", groups[1].cells);
     }
 
     #[test]

@@ -29,22 +29,24 @@ fn names() -> [String; 5] {
 /// A section longer than this would outlast the window of a cell.
 const LONGEST_NS: u64 = 10_000_000;
 
-/// Profiles from a list of names and of `cs=…,think=…` groups, each at most once.
-pub(crate) fn parse(list: &str) -> Result<Vec<Profile>, String> {
+/// Profiles from lists of names and of `cs=…,think=…` groups, each at most once. A group ends with its list.
+pub(crate) fn parse<'a>(lists: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, String> {
     let mut profiles: Vec<Profile> = Vec::new();
-    let mut parts: Vec<(&str, &str)> = Vec::new();
-    for word in words(list) {
-        let part = word.split_once('=');
-        // A name ends a group, and so does a part that it has already.
-        if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
-            profiles.extend(own(&core::mem::take(&mut parts))?);
+    for list in lists {
+        let mut parts: Vec<(&str, &str)> = Vec::new();
+        for word in words(list) {
+            let part = word.split_once('=');
+            // A name ends a group, and so does a part that it has already.
+            if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
+                profiles.extend(own(&core::mem::take(&mut parts))?);
+            }
+            match part {
+                Some(part) => parts.push(part),
+                None => profiles.extend(by_name(word)?),
+            }
         }
-        match part {
-            Some(part) => parts.push(part),
-            None => profiles.extend(by_name(word)?),
-        }
+        profiles.extend(own(&parts)?);
     }
-    profiles.extend(own(&parts)?);
     if profiles.is_empty() {
         return Err(format!("no profile was named: choose from {}", names().join(", ")));
     }
@@ -59,8 +61,7 @@ pub(crate) fn parse(list: &str) -> Result<Vec<Profile>, String> {
 
 fn by_name(word: &str) -> Result<Vec<Profile>, String> {
     let all = named().into_iter().map(|(profile, _)| profile);
-    let meant = all.filter(|of| of.name == word || (word == "all" && !of.yields));
-    let profiles: Vec<Profile> = meant.collect();
+    let profiles: Vec<_> = all.filter(|of| of.name == word || (word == "all" && !of.yields)).collect();
     if profiles.is_empty() {
         let unknown = unknown("profile", word, names().iter().map(String::as_str));
         return Err(format!("{unknown}; or give times, as in cs=50ns,think=200ns"));
@@ -106,7 +107,7 @@ mod tests {
 
     #[test]
     fn names_and_times_mix_in_one_list() {
-        let profiles = parse("short,cs=80ns,think=1us,name=web,cs=0,think=0,long").expect("valid");
+        let profiles = parse(["short,cs=80ns,think=1us,name=web,cs=0,think=0,long"]).expect("valid");
         let names: Vec<_> = profiles.iter().map(|profile| profile.name.as_str()).collect();
         assert_eq!(names, ["short", "web", "0ns-0ns", "long"]);
         assert_eq!((profiles[1].critical_ns, profiles[1].think_ns), (80, 1_000));
@@ -114,20 +115,18 @@ mod tests {
 
     #[test]
     fn all_means_those_whose_holders_run_and_nothing_comes_twice() {
-        assert_eq!(parse("all,short").expect("valid").len(), named().len() - 1);
-        assert!(
-            parse("yield").expect("valid")[0].yields
-                && parse("all").expect("valid").iter().all(|one| !one.yields)
-        );
+        let of = |list| parse([list]).expect("valid");
+        assert_eq!(of("all,short").len(), named().len() - 1);
+        assert!(of("yield")[0].yields && of("all").iter().all(|one| !one.yields));
     }
 
     #[test]
     fn mistakes_name_the_nearest() {
-        assert!(parse("shrot").expect_err("unknown").contains("nearest are short"));
-        assert!(parse("sc=1ns,think=1ns").expect_err("unknown").contains("cs"));
-        assert!(parse("cs=50ns").expect_err("half").contains("both times"));
-        assert!(parse("cs=1s,think=1s").expect_err("long").contains("too long"));
-        assert!(parse("name=short,cs=1ns,think=1ns,short").expect_err("twice").contains("two different"));
-        assert!(parse(",").is_err());
+        assert!(parse(["shrot"]).expect_err("unknown").contains("nearest are short"));
+        assert!(parse(["sc=1ns,think=1ns"]).expect_err("unknown").contains("cs"));
+        assert!(parse(["cs=50ns"]).expect_err("half").contains("both times"));
+        assert!(parse(["cs=1s,think=1s"]).expect_err("long").contains("too long"));
+        assert!(parse(["name=short,cs=1ns,think=1ns,short"]).expect_err("twice").contains("two different"));
+        assert!(parse([","]).is_err());
     }
 }

@@ -3,10 +3,10 @@
 //! # Why a process per cell
 //!
 //! A lock under test may stall (thirty-two threads behind each other in a FIFO spin lock on two CPUs),
-//! corrupt memory or crash. In a process of its own it can be killed, and CPU time and context switches of
-//! the process are those of the cell, also when it stalls. Starting it costs about two milliseconds, outside
-//! of the window. Every round also gets fresh addresses, so that no lock profits from a lucky cache layout in
-//! all of them.
+//! corrupt memory or crash. In a process of its own it can be killed, its spinning threads do not burn the
+//! CPUs of the next cell, and CPU time and context switches of the process are those of the cell, also when
+//! it stalls. Starting it costs about two milliseconds, outside of the window. Every round also gets fresh
+//! addresses, so that no lock profits from a lucky cache layout in all of them.
 //!
 //! # The window
 //!

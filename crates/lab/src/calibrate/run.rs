@@ -74,7 +74,8 @@ pub(super) fn warn(warnings: &[String]) {
 
 /// Measures some CPUs, or all that this process may use, and makes a machine of it.
 fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Result<Calibrated, String> {
-    let cpus = cpus.map_or_else(|| Ok(crate::bench::available_cpus()), crate::bench::cpus)?;
+    let cpus = cpus.map_or_else(|| Ok(crate::bench::available_cpus()), crate::bench::cpus);
+    let cpus = cpus.map_err(|error| format!("--cpus: {error}"))?;
     let places = Places::read(Path::new("/sys/devices/system"), &cpus);
     let wanted = if quick { QUICK_ROUNDS } else { ROUNDS };
     let (figures, rounds) = measure(&places, wanted, quiet);
@@ -182,4 +183,11 @@ fn table(calibrated: &Calibrated) -> String {
         let _ = writeln!(text, "{:66} {median:>10}  {spread:>7}  {:>6}", what.title(), figure.values);
     }
     text
+}
+
+#[cfg(test)]
+#[test]
+fn a_refused_cpu_is_told_with_its_flag() {
+    let refused = calibrated("here", Some("x"), true, true);
+    assert!(refused.is_err_and(|error| error.starts_with("--cpus: 'x' is no CPU")));
 }

@@ -150,6 +150,13 @@ mod tests {
     }
 
     #[test]
+    fn places_are_numbered_without_gap() {
+        let calls = include_str!("sample.rs").split("what(").map(|call| call.trim_start().split(',').next());
+        let places: Vec<usize> = calls.filter_map(|number| number?.parse().ok()).collect();
+        assert!(places.len() > 1 && places.iter().copied().eq(0..places.len()), "{places:?}");
+    }
+
+    #[test]
     fn quantities_are_told_apart_by_their_distance() {
         let mut figures = Figures::default();
         figures.add(What::UPGRADE.at(Reach::Group), 1.0);

@@ -98,8 +98,7 @@ pub(super) fn on_one(cpu: usize, figures: &mut Figures) {
     };
     figures.add(What::HAND_OVER, one_way((cpu, cpu), ROUNDS, hand_over));
 
-    let over = AtomicBool::new(false);
-    let others = AtomicU64::new(0);
+    let (over, others) = (AtomicBool::new(false), AtomicU64::new(0));
     let yields = || {
         spin_for(Duration::from_micros(50));
         while others.load(Ordering::Acquire) == 0 {

@@ -1,6 +1,6 @@
 //! What the scheduler does: ticks, turns, and work for idle CPUs, seen by threads that only read the clock.
 use super::sample::{Figure, Figures, What};
-use super::threads::{alone, beside_spinners, both, keep_to, nanos, spin_until};
+use super::threads::{alone, both, keep_to, nanos, on, spin_until};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::time::Instant;
@@ -63,16 +63,15 @@ fn regular(gaps: &[(f64, f64)], time: f64) -> Option<(f64, f64)> {
         beats.dedup();
         let lengths: Vec<f64> = on_beat(phase).map(|gap| gap.1).collect();
         let enough = beats.len() as f64 >= 0.7 * (time / period).floor() && beats.len() >= 3;
-        let length = Figure::of(&lengths)?.median;
-        enough.then_some((period, length))
+        enough.then_some((period, Figure::of(&lengths)?.median))
     })
 }
 
 /// How long after a CPU becomes idle a thread that waits for another CPU runs on it.
 pub(super) fn pull(cpus: (usize, usize), figures: &mut Figures) {
     const GIVE_UP: Duration = Duration::from_millis(40);
-    let (settled, ended, epoch) = (AtomicBool::new(false), AtomicU64::new(0), Instant::now());
-    let (a, b) = cpus;
+    let ([settled, over], ended) = ([false; 2].map(AtomicBool::new), AtomicU64::new(0));
+    let (epoch, (a, b)) = (Instant::now(), cpus);
     // One that stays, one that may leave, on one CPU; one that ends, on the other.
     let moves = || {
         keep_to(&[a, b]);
@@ -92,7 +91,15 @@ pub(super) fn pull(cpus: (usize, usize), figures: &mut Figures) {
         while start.elapsed() < Duration::from_millis(2) {}
         ended.store(epoch.elapsed().as_nanos() as u64, Ordering::Release);
     };
-    if let Some(time) = beside_spinners([a], || both(cpus, moves, ends)) {
+    #[expect(clippy::missing_spin_loop, reason = "a hypervisor may take the CPU of whoever hints")]
+    let stays = || while !over.load(Ordering::Acquire) {};
+    let moved = std::thread::scope(|scope| {
+        scope.spawn(on(a, stays));
+        let moved = both(cpus, moves, ends);
+        over.store(true, Ordering::Release);
+        moved
+    });
+    if let Some(time) = moved {
         figures.add(What::PULL, time.max(0.0));
     }
 }

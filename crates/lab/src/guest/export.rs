@@ -49,8 +49,7 @@ fn columns(report: &Report, run: &Run) -> Vec<(String, String)> {
     add("round", round.to_string());
     add("state", serde_json::json!(run.state).as_str().unwrap_or_default().to_owned());
     for (name, .., of) in &FIGURES {
-        // Those of a run that went wrong are nobody's.
-        add(name, text(of(run).filter(|_| reason.is_none())));
+        add(name, text(run.sound().and_then(of)));
     }
     for vcpu in 0..report.setting.vcpus {
         add(&format!("vcpu{vcpu}_cpu_s"), text(vcpu_cpu_s(run, vcpu)));

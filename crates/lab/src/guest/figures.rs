@@ -34,6 +34,7 @@ pub(crate) static FIGURES: [Figure; 12] = [
     ("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
     // Of the host, while the guest was at work.
     ("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
+    // In which threads of vCPUs wanted to run and did not.
     ("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
     ("fairness", "fair", |value| format!("{value:.2}"), fairness),
 ];
@@ -44,7 +45,7 @@ fn sum(run: &Run, of: fn(&Vcpu) -> u64) -> Option<f64> {
     (!vcpus.is_empty()).then(|| vcpus.iter().map(|vcpu| of(vcpu) as f64).sum())
 }
 
-/// Of the kicks that woke somebody.
+/// From a kick to the halted vCPU running again; none if no kick woke any.
 fn wake(run: &Run, of: fn(&Wake) -> u64) -> Option<f64> {
     run.told.wake.as_ref().filter(|wake| wake.count > 0).map(|wake| of(wake) as f64)
 }
@@ -80,7 +81,7 @@ pub(crate) fn count(value: f64) -> String {
 
 /// Of one thing, over all sound runs under a lock.
 pub(crate) fn summary(report: &Report, lock: &str, of: impl Fn(&Run) -> Option<f64>) -> Option<Summary> {
-    let values: Vec<f64> = report.of(lock).filter(|run| run.reason.is_none()).filter_map(of).collect();
+    let values: Vec<f64> = report.of(lock).filter_map(Run::sound).filter_map(of).collect();
     (!values.is_empty()).then(|| Summary::of(values))
 }
 

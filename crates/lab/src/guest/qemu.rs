@@ -187,14 +187,10 @@ mod tests {
     fn nodes_share_vcpus_and_memory_and_leave_none_out() {
         assert!(numa(&setting(4, 1)).is_empty());
         let numa = numa(&setting(5, 3));
-        let cpus: Vec<&str> =
-            numa.iter().filter_map(|word| word.split_once("cpus=")).map(|(_, cpus)| cpus).collect();
-        assert_eq!(cpus, ["0-0", "1-2", "3-4"]);
-        let sizes: u32 = numa
-            .iter()
-            .filter_map(|word| word.split_once("size=")?.1.trim_end_matches('M').parse::<u32>().ok())
-            .sum();
-        assert_eq!(sizes, 256);
+        let after = |key: &'static str| numa.iter().filter_map(move |word| Some(word.split_once(key)?.1));
+        assert!(after("cpus=").eq(["0-0", "1-2", "3-4"]), "{numa:?}");
+        let sizes = after("size=").map(|size| size.trim_end_matches('M').parse::<u32>().expect("MiB"));
+        assert_eq!(sizes.sum::<u32>(), 256);
     }
 
     #[test]

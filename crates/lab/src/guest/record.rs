@@ -8,7 +8,8 @@ pub(crate) const VERSION: u32 = 1;
 
 /// Longer lines are cut: no record is as long, and a guest gone wild may not fill our memory.
 const LONGEST: usize = 1 << 16;
-/// How much of a text is shown; a guest that is stuck tells what each vCPU does.
+/// The most characters that a terminal is shown of a line, of a failure, or of a text within a record, before
+/// a `…` for the others. A guest that is stuck tells what each vCPU does.
 pub(crate) const WIDTH: usize = 400;
 
 /// One line without its end.
@@ -63,10 +64,12 @@ pub(crate) enum Record {
     Progress {
         done: u64,
         of: u64,
+        #[serde(deserialize_with = "harmless")]
         what: String,
     },
     /// A line as the kernel's locktorture prints it.
     Stat {
+        #[serde(deserialize_with = "harmless")]
         line: String,
     },
     Vcpu(Vcpu),
@@ -129,9 +132,11 @@ pub(crate) struct Vcpu {
     #[serde(rename = "vcpu")]
     pub number: u16,
     pub acquisitions: u64,
-    /// In the workload itself, in slow paths of the lock, and with nothing to do.
+    /// In the workload itself.
     pub work_ns: u64,
+    /// In slow paths of the lock.
     pub slow_ns: u64,
+    /// With nothing to do.
     pub idle_ns: Option<u64>,
     pub halts: u64,
     pub halted_ns: u64,
@@ -223,6 +228,10 @@ mod tests {
         assert_eq!(shown("a\nb", 9), "a b");
         assert_eq!(shown("abcdef", 3), "abc…");
         assert_eq!(shown("abc", 3), "abc");
+        let stat = parse(r#"{"record":"stat","line":"a\u001b[2J"}"#);
+        assert_eq!(stat, Ok(Record::Stat { line: "a\u{fffd}[2J".into() }));
+        let what = parse(r#"{"record":"progress","done":1,"of":2,"what":"a\nb"}"#);
+        assert_eq!(what, Ok(Record::Progress { done: 1, of: 2, what: "a b".into() }));
     }
 
     #[test]

@@ -1,4 +1,5 @@
 //! Everything that came of a run of the command; the one thing that all formats are written from.
+use super::record::Hardware;
 use super::session::{Cost, Session};
 use super::setting::Setting;
 use super::transcript::{State, Told};
@@ -29,9 +30,7 @@ pub(crate) struct Run {
 impl Run {
     pub(crate) fn of(setting: &Setting, lock: &str, round: usize, session: Session) -> Self {
         let Session { transcript, mut state, mut reason, cost, .. } = session;
-        if reason.is_none()
-            && let Some(lacks) = lacks(setting, &transcript.told)
-        {
+        if let (None, Some(lacks)) = (&reason, lacks(setting, &transcript.told)) {
             (state, reason) = (State::Failed, Some(format!("the guest ended well, but {lacks}")));
         }
         Self {
@@ -45,18 +44,19 @@ impl Run {
             cost,
         }
     }
+
+    /// It, unless it went wrong: then its figures are nobody's.
+    pub(crate) fn sound(&self) -> Option<&Self> {
+        self.reason.is_none().then_some(self)
+    }
 }
 
 /// What a guest that is content has not done.
 fn lacks(setting: &Setting, told: &Told) -> Option<String> {
-    let boot = told.boot.as_ref()?;
+    let &Hardware { vcpus, nodes, .. } = told.boot.as_ref()?;
     match setting.workload {
-        _ if boot.vcpus != setting.vcpus => {
-            Some(format!("{} of {} vCPUs came up", boot.vcpus, setting.vcpus))
-        }
-        _ if boot.nodes != setting.nodes => {
-            Some(format!("it found {} of {} nodes", boot.nodes, setting.nodes))
-        }
+        _ if vcpus != setting.vcpus => Some(format!("{vcpus} of {} vCPUs came up", setting.vcpus)),
+        _ if nodes != setting.nodes => Some(format!("it found {nodes} of {} nodes", setting.nodes)),
         Workload::Conform => told.tests.is_empty().then(|| "it ran no test".to_owned()),
         Workload::Boot => None,
         _ => told.work.is_none().then(|| "it has no result".to_owned()),

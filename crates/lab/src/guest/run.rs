@@ -1,7 +1,7 @@
 //! One run of the command from what was typed to its exit code.
 use super::export::FORMATS;
 use super::qemu::Machine;
-use super::record::{Record, WIDTH, shown};
+use super::record::Record;
 use super::report::{Report, Run, SCHEMA};
 use super::session;
 use super::setting::Args;
@@ -96,7 +96,7 @@ fn all(
                 Some(Record::Progress { done, of, what: part }) => {
                     let share = done.saturating_mul(PARTS).checked_div(*of).unwrap_or(0).min(PARTS);
                     progress.set(before + share);
-                    progress.now(format!("{what}: {}", shown(part, WIDTH)));
+                    progress.now(format!("{what}: {part}"));
                 }
                 Some(Record::Test(test)) if setting.workload == Workload::Conform => {
                     progress.say(&table::test_line(test, args.expect_failure));

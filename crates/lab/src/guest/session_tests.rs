@@ -67,16 +67,9 @@ fn a_user_who_stops_is_heard_at_once() {
 
 #[test]
 fn an_emulator_that_dies_is_quoted() {
-    let session = run(
-        "(echo 'qemu: warning: odd'; echo 'qemu: no such machine'; echo 'more') >&2; exit 1",
-        100.0,
-        usize::MAX,
-    );
-    let printed = reason(&session);
-    assert!(
-        printed.contains("did not come up") && printed.contains("exit code 1: qemu: no such machine"),
-        "{printed}"
-    );
+    let script = "(echo 'qemu: warning: odd'; echo 'qemu: no such machine'; echo 'more') >&2; exit 1";
+    let printed = reason(&run(script, 100.0, usize::MAX));
+    assert_eq!(printed, "the guest did not come up: QEMU ended with exit code 1: qemu: no such machine");
     let printed = reason(&run(&format!("{SOUND}; kill -9 $$"), 100.0, usize::MAX));
     assert!(printed.contains("died without a word") && printed.contains("signal 9"), "{printed}");
 }

@@ -118,7 +118,7 @@ impl Transcript {
                 self.told.boot = Some(boot);
             }
             Record::Test(test) => self.told.tests.push(test),
-            Record::Stat { line } => self.keep_stat(shown(&line, WIDTH)),
+            Record::Stat { line } => self.keep_stat(line),
             Record::Vcpu(vcpu) => self.told.vcpus.push(vcpu),
             Record::Wake(wake) => self.told.wake = Some(wake),
             Record::Result(work) => self.told.work = Some(work),

@@ -20,7 +20,7 @@ use lab_kit::output::{REFUSED, print};
 pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 pub(crate) use stats::Places;
-use std::process::ExitCode;
+use std::process::{ExitCode, exit};
 
 /// Runs a program once and records it, as the command does that; also where its locks were first taken.
 pub(crate) fn record(args: &Args) -> Result<Places, String> {
@@ -35,7 +35,8 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         _ if args.list => Ok(print(&locks::list(), ExitCode::SUCCESS)),
         Some(trace) => record::show(trace, args.json.as_deref(), args.force),
         None if args.compare => args.comparison(),
-        None => args.single().map(single::run),
+        // The program's own code, whatever became of our files.
+        None => args.single().map(|single| exit(single::run(single).into())),
     };
     code.unwrap_or_else(|line| {
         eprintln!("stanchion: {line}");

@@ -12,7 +12,7 @@ use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{ExitCode, ExitStatus};
+use std::process::ExitStatus;
 use std::thread::Scope;
 use std::time::Instant;
 
@@ -32,7 +32,7 @@ pub(crate) struct Single {
 }
 
 /// Runs it, and returns the program's own exit code.
-pub(crate) fn run(mut single: Single) -> ExitCode {
+pub(crate) fn run(mut single: Single) -> u8 {
     if let Some(warning) = &single.warning {
         eprintln!("stanchion: warning: {warning}");
     }
@@ -55,7 +55,7 @@ pub(crate) fn run(mut single: Single) -> ExitCode {
     if let Some(record) = &single.record {
         record.finish(&single.program.words);
     }
-    ExitCode::from(code)
+    code
 }
 
 /// As a shell tells it.

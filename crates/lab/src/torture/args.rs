@@ -131,7 +131,7 @@ impl Args {
 
 /// Switches off what this process is not permitted to do, and says so.
 pub(super) fn ask_permission(extras: &mut Extras) {
-    let bind = Shuffle::probe().map(drop);
+    let bind = if extras.shuffle { Shuffle::probe().map(drop) } else { Ok(()) };
     // In a thread of its own, which takes its nice value with it: a process cannot always take one back.
     let nice = thread::spawn(|| rustix::process::setpriority_process(None, 19)).join();
     let nice = nice.unwrap_or(Ok(())).map_err(io::Error::from);

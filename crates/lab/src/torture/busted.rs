@@ -4,7 +4,7 @@
 //! `registry.rs` says of each flaw what is broken and what has to catch it, and CI holds torture to that.
 //! None of them keeps what a lock promises: torture treats the data behind a lock as racing (see `arena.rs`).
 #![expect(unsafe_code, reason = "to give back a lock under torture is unsafe, whatever the lock makes of it")]
-use super::lock::{Side, Tortured};
+use super::lock::{Side, Tortured, no_queue};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering, compiler_fence};
 use crossbeam_utils::CachePadded;
 use rustix::thread::futex;
@@ -29,11 +29,11 @@ fn inside(readers: usize, written: bool) -> String {
 
 /// A mutex. In a reader-writer lock's place it is one whose readers exclude each other.
 pub(crate) const SOUND: u8 = 0;
-/// The kernel's `lock_busted`. The flags disagree within milliseconds.
+/// Keeps nobody out: the kernel's `lock_busted`. To torture, the flags disagree within milliseconds.
 pub(crate) const OPEN: u8 = 1;
-/// The window is a few nanoseconds wide and open at every hand-over.
+/// Who saw it free takes it in a second step: for torture, a window of nanoseconds at every hand-over.
 pub(crate) const CHECK_THEN_SET: u8 = 2;
-/// Without the extra `tries` the lock is sound, which a test shows too.
+/// A try may take what somebody holds, for torture with `tries` to see; without, a test shows, it is sound.
 pub(crate) const TRY_LIES: u8 = 3;
 /// All orderings are `Relaxed`: the lock excludes but makes no holder's writes visible to the next.
 ///
@@ -44,10 +44,15 @@ pub(crate) const TRY_LIES: u8 = 3;
 pub(crate) const RELAXED: u8 = 4;
 /// The first whose readers share.
 pub(crate) const RW_SOUND: u8 = 5;
+/// A reader looks for a writer, and counts itself in a second step. Torture sees both inside, as below.
 pub(crate) const CHECK_THEN_ACT: u8 = 6;
+/// A writer does not wait for the readers that are in.
 pub(crate) const NO_WAIT: u8 = 7;
+/// A try to read succeeds though somebody writes.
 pub(crate) const TRY_ENTERS: u8 = 8;
+/// A writer sleeps until the readers have left, and none of them wakes it: torture's watchdog.
 pub(crate) const LOST_WAKEUP: u8 = 9;
+/// A reader that leaves now and then counts for two. Torture sees a writer beside the one that is left.
 pub(crate) const WRONG_COUNT: u8 = 10;
 
 const WRITER: u32 = 1 << 31;
@@ -143,6 +148,7 @@ impl<const FLAW: u8> Tortured for Flag<FLAW> {
         let mut polls = 0;
         let shares = Self::SHARES && side.reads();
         while !(if shares { self.try_read() } else { self.try_flag() }) {
+            relax(&mut polls);
             while self.count.load(Ordering::Relaxed) & WRITER != 0 {
                 relax(&mut polls);
             }
@@ -170,19 +176,21 @@ impl<const FLAW: u8> Tortured for Flag<FLAW> {
     unsafe fn release(&self, side: Side) {
         if Self::SHARES && side.reads() {
             self.leave_read();
-        } else {
+        } else if FLAW != OPEN {
             self.count.fetch_and(!WRITER, Self::RELEASE);
         }
     }
 
     fn describe(&self) -> String {
-        let count = self.count.load(Ordering::Relaxed);
-        inside((count & !WRITER) as usize, count & WRITER != 0)
+        match self.count.load(Ordering::Relaxed) {
+            count if Self::SHARES => inside((count & !WRITER) as usize, count & WRITER != 0),
+            count => no_queue(if count == 0 { "free" } else { "held" }),
+        }
     }
 }
 
-/// Two waiters come in together, and because each of them serves the next when it leaves, there are two
-/// holders from then on.
+/// The release now and then serves two tickets. As each of the two serves the next when it leaves, torture
+/// sees two holders from then on.
 pub(crate) const DOUBLE_GRANT: u8 = 0;
 /// A waiter looks whether it is its turn *before* it notes which wake-up it is waiting for. One in between is
 /// missed, and since the lock was handed to that very waiter, nobody gets it ever again, which the watchdog

@@ -136,6 +136,10 @@ impl Raw for parking_lot::RawRwLock {
             (false, false) => "free",
         })
     }
+
+    fn read_again(&self) {
+        self.lock_shared();
+    }
 }
 
 pub(super) struct Mutex<R>(R);
@@ -145,14 +149,17 @@ impl<R: RawMutex<Guard: Default> + Raw> Tortured for Mutex<R> {
         Self(R::INIT)
     }
 
+    #[inline(always)]
     fn acquire(&self, _side: Side) {
         self.0.lock();
     }
 
+    #[inline(always)]
     fn try_acquire(&self, _side: Side) -> bool {
         self.0.try_lock().is_some()
     }
 
+    #[inline(always)]
     unsafe fn release(&self, _side: Side) {
         // SAFETY: the calling context has the lock. Its guard is a mark without content.
         unsafe { self.0.unlock(Default::default()) };
@@ -186,6 +193,7 @@ impl<R: RawRwLockDowngrade<SharedGuard: Default, ExclusiveGuard: Default> + Raw>
         Self(R::INIT)
     }
 
+    #[inline(always)]
     fn acquire(&self, side: Side) {
         match side {
             Side::Reads => drop(self.0.lock_shared()),
@@ -194,10 +202,12 @@ impl<R: RawRwLockDowngrade<SharedGuard: Default, ExclusiveGuard: Default> + Raw>
         }
     }
 
+    #[inline(always)]
     fn try_acquire(&self, side: Side) -> bool {
         if side.reads() { self.0.try_lock_shared().is_some() } else { self.0.try_lock_exclusive().is_some() }
     }
 
+    #[inline(always)]
     unsafe fn release(&self, side: Side) {
         if side.reads() {
             // SAFETY: the calling context has the lock as a reader. The guard is a mark without content.
@@ -227,10 +237,12 @@ where
         Self(Rw::new(test_lock))
     }
 
+    #[inline(always)]
     fn acquire(&self, side: Side) {
         if side == Side::Upgrades { drop(self.0.0.lock_upgradable()) } else { self.0.acquire(side) }
     }
 
+    #[inline(always)]
     fn try_acquire(&self, side: Side) -> bool {
         match side {
             Side::Upgrades => self.0.0.try_lock_upgradable().is_some(),
@@ -238,6 +250,7 @@ where
         }
     }
 
+    #[inline(always)]
     unsafe fn release(&self, side: Side) {
         match side {
             // SAFETY: the calling context has the lock upgradably. The guard is a mark without content.
@@ -275,6 +288,7 @@ impl Tortured for Classed {
         Self { lock: PerCpuRwLock::new_in(&class), class }
     }
 
+    #[inline(always)]
     fn acquire(&self, side: Side) {
         match side {
             Side::Reads => counted(self.lock.acquire_read_in(&self.class)),
@@ -283,6 +297,7 @@ impl Tortured for Classed {
         }
     }
 
+    #[inline(always)]
     fn try_acquire(&self, side: Side) -> bool {
         match side {
             Side::Reads | Side::ReadsAgain => self.lock.try_acquire_read_in(&self.class).is_some(),
@@ -290,6 +305,7 @@ impl Tortured for Classed {
         }
     }
 
+    #[inline(always)]
     unsafe fn release(&self, side: Side) {
         let Self { lock, class } = self;
         if side.reads() { lock.release_read_in(class) } else { lock.release_write_in(class) }

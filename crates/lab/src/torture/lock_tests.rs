@@ -1,5 +1,6 @@
 //! What locks tell of themselves, and what they refuse.
 use super::*;
+use crate::torture::busted::{Flag, SOUND};
 
 #[test]
 fn stanchion_s_locks_describe_their_word() {
@@ -13,10 +14,15 @@ fn stanchion_s_locks_describe_their_word() {
 
 #[test]
 fn a_lock_that_cannot_describe_itself_says_whether_it_is_held() {
-    let lock = Mutex::<parking_lot::RawMutex>::new(0);
-    assert!(lock.describe().starts_with("free"));
-    lock.acquire(Side::Writes);
-    assert!(lock.describe().starts_with("held"));
+    let locks: [&dyn Tortured; 2] = [&Mutex::<parking_lot::RawMutex>::new(0), &Flag::<SOUND>::new(0)];
+    for lock in locks {
+        assert!(lock.describe().starts_with("free"));
+        lock.acquire(Side::Writes);
+        assert!(lock.describe().starts_with("held"));
+    }
+    let lock = UpgradableRw::<parking_lot::RawRwLock>::new(0);
+    lock.acquire(Side::ReadsAgain);
+    assert!(lock.describe().starts_with("read"));
 }
 
 #[test]

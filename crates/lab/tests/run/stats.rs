@@ -292,3 +292,12 @@ fn sigusr2_tells_how_things_stand_and_the_program_goes_on() {
     assert_eq!(acquired(&rest), ["11"], "{rest}");
     assert_eq!(acquisitions(&run.figures(), "take_quiet"), 11);
 }
+
+#[test]
+fn figures_that_find_no_room_leave_the_program_its_exit_code() {
+    let Some(mut run) = run("int main(void) { take_quiet(5); return 0; }") else { return };
+    std::os::unix::fs::symlink("/dev/full", run.dir.path().join("stats.json")).expect("linked");
+    let output = run.command.output().expect("the program starts");
+    assert_eq!(output.status.code(), Some(0));
+    assert!(text(&output.stderr).contains("cannot write"), "{}", text(&output.stderr));
+}

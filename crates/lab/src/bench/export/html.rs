@@ -1,14 +1,12 @@
 //! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
-//!
-//! No script and no resource from elsewhere: the file can be mailed, archived and opened in twenty years.
 use crate::bench::cell::Calibration;
 use crate::bench::contender::Kind;
-use crate::bench::mix::{Load, once};
+use crate::bench::mix::{Load, named, once};
 use crate::bench::quantity::{QUANTITIES, Quantity};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, columns, corner, costs_table, describe};
 use core::fmt::Write;
-use lab_kit::export::grid::Column;
+use lab_kit::export::grid::{Column, plain_table};
 use lab_kit::export::page;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use lab_kit::provenance::Provenance;
@@ -65,7 +63,7 @@ fn grey(report: &Report) -> Vec<bool> {
     (0..report.locks.len()).map(|index| !named.contains(&index)).collect()
 }
 
-/// Rules for each lock: its colour, and that it is picked.
+/// Rules for each lock: its colour, and that it is picked; and that events are words.
 fn colours(locks: &[LockInfo]) -> String {
     let rules = |(index, lock): (usize, &LockInfo)| {
         let ours = |lock: &LockInfo| lock.kind == Kind::Stanchion;
@@ -78,17 +76,19 @@ fn colours(locks: &[LockInfo]) -> String {
              :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}"
         )
     };
-    locks.iter().enumerate().map(rules).collect()
+    locks.iter().enumerate().map(rules).collect::<String>() + ".events td:last-child{text-align:left}"
 }
 
 fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
     let Provenance { cpu_model, cpus, hypervisor, kernel, date, .. } = &report.provenance;
     let [model, hypervisor, kernel, date] = [cpu_model, hypervisor, kernel, date].map(|text| escape(text));
     let (verdict, used) = (escape(&report.summary.join("\n")), report.setting.cpus.len());
+    let verdict =
+        if verdict.is_empty() { verdict } else { format!("<pre class=\"verdict\">{verdict}</pre>") };
     let unfinished = if report.complete { "" } else { " · <b>unfinished run</b>" };
     let _ = writeln!(
         page,
-        "<h1>{title}</h1><pre class=\"verdict\">{verdict}</pre><p class=\"sub\">{model} · {used} of {cpus} CPUs · \
+        "<h1>{title}</h1>{verdict}<p class=\"sub\">{model} · {used} of {cpus} CPUs · \
          {hypervisor} · {kernel} · {date}{unfinished}</p>"
     );
     page::doubts(page, &report.warnings);
@@ -208,12 +208,16 @@ fn events(page: &mut String, report: &Report) {
     }
     page.push_str(
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
-         <details><summary>all cells</summary>",
+         <details class=\"events\"><summary>all cells</summary>",
     );
-    let names: Vec<String> = cells.iter().map(|cell| cell.name()).collect();
-    let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
-    let events = cells.iter().map(|cell| cell.events.iter().map(event).collect::<Vec<_>>().join(" · "));
-    page::facts(page, names.iter().map(String::as_str).zip(events));
+    let mut table = plain_table();
+    table.set_header(["lock", "profile", "threads", "events"]);
+    for Cell { lock, profile, mix, threads, events, .. } in cells {
+        let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
+        let events = events.iter().map(event).collect::<Vec<_>>().join(" · ");
+        table.add_row([lock.clone(), named(profile, *mix), threads.to_string(), events]);
+    }
+    page::table(page, &table);
     page.push_str("</details>\n");
 }
 
@@ -277,7 +281,10 @@ mod tests {
         assert!(!before.contains("<table") && after.contains("Where this comes from"));
         assert_eq!(page.matches("role=\"img\"").count(), 2 * 5, "four plots, one of them in two scales");
         assert_eq!(page.matches("<details").count(), 2 * 5);
-        let page = write(&full_rw());
+        let mut report = full_rw();
+        report.cells[0].events.push(EventCount { name: "park".into(), count: 1, per_acquisition: 0.5 });
+        let page = write(&report);
+        assert!(page.contains("threads</th><th class=\"\">events</th>") && !page.contains("\"verdict\""));
         assert_eq!(page.matches("role=\"img\"").count(), 4 * 9);
         assert!(page.contains("short, 50 % reads") && page.contains("64 B a thread"));
     }

@@ -1,6 +1,7 @@
 //! Files that come back as they were written, and files that something happened to.
 use super::*;
 use crate::run::record::codec::tests::{encode, some_events};
+use crate::run::record::summary::Summary;
 
 fn meta() -> Meta {
     Meta {
@@ -25,6 +26,12 @@ fn small_file() -> Vec<u8> {
     let locks: Vec<Lock> = keys.take(2).map(|key| (1, key)).collect();
     let totals = Totals { chunks: 2, events: 10, dropped: 4, damaged: 0, is_full: true };
     writer.end(&locks, &totals).expect("memory")
+}
+
+fn file_of(chunk: &Chunk, locks: &[Lock], (chunks, events): (u64, u64)) -> Vec<u8> {
+    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
+    writer.chunk(chunk).expect("memory");
+    writer.end(locks, &Totals { chunks, events, ..Totals::default() }).expect("memory")
 }
 
 fn read_all(bytes: &[u8]) -> Result<(Whole, Vec<Chunk>), String> {
@@ -73,14 +80,21 @@ fn sections_in_another_order_are_refused() {
     let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
     writer.section(END, &[0; 40]).expect("memory");
     assert_eq!(read_all(&writer.0).expect_err("no locks"), DAMAGED);
-    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
-    writer.chunk(&Chunk { number: 4, ..chunk_of(1) }).expect("memory");
-    let bytes = writer.end(&[], &Totals { chunks: 1, events: 4, ..Totals::default() }).expect("memory");
+    let bytes = file_of(&Chunk { number: 4, ..chunk_of(1) }, &[], (1, 4));
     assert_eq!(read_all(&bytes).expect_err("a number of events that is not theirs"), DAMAGED);
-    let mut writer = Writer::begin(Vec::new(), &meta()).expect("memory");
-    writer.chunk(&chunk_of(1)).expect("memory");
-    let bytes = writer.end(&[], &Totals { chunks: 2, events: 10, ..Totals::default() }).expect("memory");
-    assert_eq!(read_all(&bytes).expect_err("a chunk is missing"), DAMAGED);
+    assert_eq!(read_all(&file_of(&chunk_of(1), &[], (2, 10))).expect_err("a chunk is missing"), DAMAGED);
+}
+
+#[test]
+fn the_table_of_locks_names_each_once_in_any_order() {
+    let path = tempfile::NamedTempFile::new().expect("a temporary file").into_temp_path();
+    let [a, b] = [1, 2].map(|event: usize| (1, some_events()[event].1.key));
+    let is_sound = |locks: &[Lock]| {
+        std::fs::write(&path, file_of(&chunk_of(3), locks, (1, 5))).expect("written");
+        Summary::of(&path).is_ok()
+    };
+    assert!(is_sound(&[a, b]) && is_sound(&[b, a]));
+    assert!(!is_sound(&[a]) && !is_sound(&[a, b, a]));
 }
 
 #[test]
