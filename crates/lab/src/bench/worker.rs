@@ -125,11 +125,8 @@ impl<C: Contender> Lock<C> {
     #[inline(never)]
     fn run_loop<const TIMED: bool>(&self, shared: &Shared, index: usize) -> ThreadEnd {
         let (cell, slot) = (&shared.cell, &shared.slots[index]);
-        let steps = cell.calibration.steps(&cell.profile);
-        let reads_below = cell.mix.map_or(0, |mix| mix.reads_below(index, cell.threads));
-        let mut random = random(cell.seed, index as u64);
+        let (steps, reads_below, mut random, mut waits) = outset(cell, index);
         let (mut end, mut state) = (ThreadEnd::default(), random.u64(..));
-        let mut waits = if TIMED { vec![new_histogram(), new_histogram()] } else { Vec::new() };
         shared.barrier.wait();
         while TIMED || shared.phase.load(Relaxed) != STOPPED {
             let side = draw(C::RW, &mut random, reads_below);
@@ -164,8 +161,8 @@ impl<C: Contender> Lock<C> {
 trait Loops: Send + Sync {
     /// A thread of the cell.
     fn run(&self, shared: &Shared, index: usize) -> ThreadEnd;
-    /// Lets two threads contend for the lock, until both have gone.
-    fn contend(&self);
+    /// One section under the lock.
+    fn hold(&self, section: &mut dyn FnMut());
     /// Reads, or else writes, of one thread with nothing in them.
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
 }
@@ -178,24 +175,8 @@ impl<C: Contender> Loops for Lock<C> {
         }
     }
 
-    fn contend(&self) {
-        let meeting = Barrier::new(2);
-        let body = || {
-            meeting.wait();
-            let start = Instant::now();
-            while start.elapsed() < CONTENTION {
-                self.0.write(|| {
-                    let granted = Instant::now();
-                    while granted.elapsed() < LONG_SECTION {
-                        core::hint::spin_loop();
-                    }
-                });
-            }
-        };
-        std::thread::scope(|scope| {
-            scope.spawn(body);
-            body();
-        });
+    fn hold(&self, section: &mut dyn FnMut()) {
+        self.0.write(section);
     }
 
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome {
@@ -205,6 +186,36 @@ impl<C: Contender> Loops for Lock<C> {
             alone(time, || self.0.write(|| black_box(())))
         }
     }
+}
+
+/// Lets two threads contend for the lock, until both have gone. One function for all locks: threads are a lot
+/// of code.
+fn contend(lock: &dyn Loops) {
+    let meeting = Barrier::new(2);
+    let body = || {
+        meeting.wait();
+        let start = Instant::now();
+        while start.elapsed() < CONTENTION {
+            lock.hold(&mut || {
+                let granted = Instant::now();
+                while granted.elapsed() < LONG_SECTION {
+                    core::hint::spin_loop();
+                }
+            });
+        }
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(body);
+        body();
+    });
+}
+
+/// What a thread begins with: compiled once, not for each lock.
+#[inline(never)]
+fn outset(cell: &CellSpec, index: usize) -> (Steps, u64, Rng, Vec<Histogram<u64>>) {
+    let reads_below = cell.mix.map_or(0, |mix| mix.reads_below(index, cell.threads));
+    let waits = if cell.pass == Pass::Latency { vec![new_histogram(), new_histogram()] } else { Vec::new() };
+    (cell.calibration.steps(&cell.profile), reads_below, random(cell.seed, index as u64), waits)
 }
 
 impl Shared {
@@ -261,7 +272,7 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     let time = Duration::from_millis(cell.time_ms);
     if matches!(cell.pass, Pass::Uncontended | Pass::AfterContention) {
         if cell.pass == Pass::AfterContention {
-            lock.contend();
+            contend(&**lock);
             // As the executor does for the other pass; not before, or no two threads would run at the same
             // time.
             let _ = pin_to_one_cpu();

@@ -22,7 +22,7 @@ fn two_threads_meet_at_a_lock_that_is_contended() {
     let lock = Lock(CachePadded::new(Watched::new()));
     // Once, where two CPUs are free for five milliseconds.
     let met = || {
-        lock.contend();
+        contend(&lock);
         lock.0.1.load(Relaxed) > 0
     };
     assert!((0..1000).any(|_| met()));

@@ -45,13 +45,18 @@ pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
     let locks: &'static TestLocks<L> =
         Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock)))));
     let arena = Arena::leak(orders, skills, locks.each_ref().map(|lock| lock as &TestLock<dyn Tortured>));
+    let work = Box::new(move |number, generation| worker::work(arena, locks, number, generation));
+    conduct(arena, Box::leak(work));
+}
+
+/// What is the same for all locks, so that it is compiled once.
+fn conduct(arena: &'static Arena, work: &'static Work) {
     // The parent holds the other end of standard input for as long as it wants this run to go on.
     std::thread::spawn(|| {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         CUT_SHORT.store(true, Relaxed);
     });
-    let work = move |number, generation| worker::work(arena, locks, number, generation);
-    let finished = Session::start(arena, Box::leak(Box::new(work))).supervise();
+    let finished = Session::start(arena, work).supervise();
     Event::Finished(Box::new(finished)).send();
     // Not by returning: threads that are stuck for ever would not mind, but nobody should wait for them.
     std::process::exit(0);
