@@ -47,9 +47,9 @@
 //!   has not given up, whatever its priority and asleep or not. Nobody barges, and the lock stands still
 //!   until that one has its CPU.
 //! - Bound: with *n* waiters, whose holders run and whose sections are short, the longest wait is about *n*
-//!   times two and three quarter turns, and a turn: the turns of an heir are two at most all together, a due
-//!   heir gets its CPU after half a turn more and the time between two looks, and those at home may pass for
-//!   a turn. 32 waiters: 17.8 ms. On several NUMA nodes `near_us` stands in place of the last turn: 22.6 ms.
+//!   times two and three quarter turns, and a turn. The turns of an heir are two at most all together. A due
+//!   heir gets its CPU after half a turn more and the time between two looks. Those at home may pass for a
+//!   turn. 32 waiters: 17.8 ms. On several NUMA nodes `near_us` stands in place of the last turn: 22.6 ms.
 //! - Progress: needs the holder to run. A release that rouses chooses again when somebody has set *wake*
 //!   meanwhile, and wakes nobody before the lock is free: each choice takes a waiter that came, or that woke
 //!   up by itself. No wait for another context's few instructions: not for links, not for an heir that is

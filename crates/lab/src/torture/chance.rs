@@ -1,8 +1,8 @@
 //! The seeded randomness of a torture run, and how long a holder keeps the lock.
 //!
-//! A run is named by its seed. Each thread draws from a stream of its own, derived from that seed, so that
-//! what a thread decides does not depend on how the scheduler interleaved it with the others (what the *lock*
-//! does of course still does). Nothing here allocates or looks at other threads: handlers draw too.
+//! A run is named by its seed. Each thread draws from a stream of its own, derived from that seed. So what a
+//! thread decides does not depend on how the scheduler interleaved it with the others; what the *lock* does
+//! still does. Nothing here allocates or looks at other threads: handlers draw too.
 use core::time::Duration;
 pub(super) use fastrand::Rng;
 use std::time::Instant;
