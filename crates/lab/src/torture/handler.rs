@@ -50,6 +50,7 @@ pub(super) fn install() -> io::Result<()> {
 pub(super) fn reachable(worker: Context, body: impl FnOnce()) {
     WORKER.with(|word| word.store((&raw const worker).cast_mut(), Relaxed));
     compiler_fence(SeqCst);
+    worker.slot.signals.store(0, Relaxed); // those to the thread before have gone with it
     worker.slot.thread.set(rustix::thread::gettid().as_raw_nonzero().get());
     // A lock's own assertions may make it panic.
     let done = catch_unwind(AssertUnwindSafe(body));
@@ -61,12 +62,22 @@ pub(super) fn reachable(worker: Context, body: impl FnOnce()) {
     done.unwrap_or_else(|panic| resume_unwind(panic));
 }
 
-/// Sends one of the signals to the thread in a slot, if there is one.
+/// So many signals may be on their way to a thread. A thread that had no CPU gets them all at once, each on
+/// the stack upon the one before: some hundred are more than it has room for.
+const ON_THE_WAY: u32 = 16;
+
+/// Sends one of the signals to the thread in a slot, if there is one and not too many are on their way.
 pub(super) fn signal(slot: &Slot, rng: &mut Rng) {
     let signal = signals()[rng.usize(..2)];
     let process = rustix::process::getpid().as_raw_nonzero().get();
-    // SAFETY: takes numbers only. An error (the signal queue is full) means one signal less.
-    slot.thread.with(|tid| unsafe { libc::syscall(libc::SYS_tgkill, process, tid, signal) });
+    slot.thread.with(|tid| {
+        if slot.signals.load(Relaxed) < ON_THE_WAY {
+            // SAFETY: takes numbers only. An error (the signal queue is full) means one signal less.
+            let sent = unsafe { libc::syscall(libc::SYS_tgkill, process, tid, signal) } == 0;
+            // Its handler may have counted it already: nobody but us reads this in between.
+            slot.signals.fetch_add(sent.into(), Relaxed);
+        }
+    });
 }
 
 extern "C" fn on_signal(_signal: c_int) {
@@ -87,6 +98,7 @@ extern "C" fn on_signal(_signal: c_int) {
 
 fn interrupt(worker: Context) {
     let Context { arena, slot, .. } = worker;
+    slot.signals.fetch_sub(1, Relaxed);
     // A handler that interrupts this one before it says what it does is over by then.
     let depth = slot.doing().depth() + 1;
     if depth > HANDLER_LEVELS {
@@ -218,7 +230,49 @@ impl Claims {
 
 #[cfg(test)]
 mod tests {
+    use super::super::arena::{Arena, TestLock};
+    use super::super::args::Orders;
+    use super::super::busted::{Flag, SOUND};
+    use super::super::lock::Tortured;
+    use super::super::session::STACK;
     use super::*;
+    use std::sync::Barrier;
+
+    /// Blocks the signals of the calling thread, or lets them come.
+    fn mask(how: c_int) {
+        // SAFETY: all-zero is an empty set, to which two signals are added; the old mask is not asked for.
+        unsafe {
+            let mut set: libc::sigset_t = core::mem::zeroed();
+            let added = signals().map(|signal| libc::sigaddset(&raw mut set, signal));
+            assert_eq!(added, [0, 0]);
+            assert_eq!(libc::pthread_sigmask(how, &raw const set, core::ptr::null_mut()), 0);
+        }
+    }
+
+    #[test]
+    fn who_gets_no_cpu_is_not_buried_in_signals() {
+        install().expect("handlers");
+        let lock = |test_lock| -> &'static TestLock<dyn Tortured> {
+            Box::leak(Box::new(TestLock::new(Flag::<SOUND>::new(test_lock))))
+        };
+        let locks = core::array::from_fn(lock);
+        let arena = Arena::leak(Orders { writers: 1, ..Orders::default() }, Skills::MUTEX, locks);
+        let meeting: &Barrier = Box::leak(Box::new(Barrier::new(2)));
+        // As good as without a CPU: what is sent waits.
+        let body = move || {
+            mask(libc::SIG_BLOCK);
+            meeting.wait();
+            meeting.wait();
+            mask(libc::SIG_UNBLOCK); // all of them come at once, each upon the one before
+        };
+        let worker = move || reachable(Context::of(arena, 0), body);
+        let worker = std::thread::Builder::new().stack_size(STACK).spawn(worker).expect("a thread");
+        meeting.wait();
+        (0..5_000).for_each(|_| signal(&arena.slots[0], &mut stream(1, 1)));
+        meeting.wait();
+        worker.join().expect("it has room for them");
+        assert!(arena.slots[0].counts.handler_runs.load(Relaxed) > 0);
+    }
 
     fn again(claims: &Claims, depth: usize) -> Vec<usize> {
         claims.below(depth).readable_again().collect()

@@ -32,7 +32,7 @@ const SHUFFLE_MS: RangeInclusive<u64> = 20..=200;
 const COMPANY: Duration = Duration::from_secs(2);
 pub(super) const EXIT_NOT_STARTED: i32 = 3;
 /// Stack of a worker: enough for its handlers five deep, with room for the registers that signals save.
-const STACK: usize = 512 * 1024;
+pub(super) const STACK: usize = 512 * 1024;
 
 /// Set when the parent wants an early end, or is gone.
 static CUT_SHORT: AtomicBool = AtomicBool::new(false);

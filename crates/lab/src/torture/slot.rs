@@ -7,7 +7,7 @@
 use super::handler::Claims;
 use super::tally::{Counts, Shared};
 use core::fmt;
-use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering::Relaxed};
+use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use spin::mutex::SpinMutex;
 
 /// How many locks of the tortured type the workers themselves take, in ascending order.
@@ -120,6 +120,8 @@ pub(crate) struct Slot {
     pub(crate) handler_deepest: AtomicU64,
     /// While set, no signals are sent here: they might wake a waiter whose wake-up the lock lost.
     pub(crate) spared: AtomicBool,
+    /// How many are on their way.
+    pub(crate) signals: AtomicU32,
     pub(crate) thread: Reach,
 }
 
