@@ -69,11 +69,12 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let code = command();
+    let code = command().unwrap_or_else(|why| ended(REFUSED, why));
     if code == ExitCode::SUCCESS && stream_failed() { ExitCode::from(FAILED) } else { code }
 }
 
-fn command() -> ExitCode {
+/// What the command came to; or why it refused its input.
+fn command() -> Result<ExitCode, String> {
     // Not a command of the parser's, so that neither help nor completions offer it.
     let words = || std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
     bench::work(words());
@@ -82,13 +83,13 @@ fn command() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
-    match cli.command {
+    Ok(match cli.command {
         Command::Bench(args) => bench::run(&args),
-        Command::Ablate(args) => ablate::run(&args),
-        Command::Sim(args) => sim::run(&args),
-        Command::Sweep(args) => sweep::run(&args),
-        Command::Reproduce(args) => reproduce::reproduce(&args),
-        Command::Fit(args) => reproduce::fit(&args),
+        Command::Ablate(args) => ablate::run(&args)?,
+        Command::Sim(args) => sim::run(&args)?,
+        Command::Sweep(args) => sweep::run(&args)?,
+        Command::Reproduce(args) => reproduce::reproduce(&args)?,
+        Command::Fit(args) => reproduce::fit(&args)?,
         Command::Torture(args) => torture::run(&args),
         Command::Calibrate(args) => calibrate::run(&args),
         Command::Explore(args) => explore::run(&args),
@@ -105,20 +106,20 @@ fn command() -> ExitCode {
             let pages = fs::create_dir_all(&directory).and_then(|()| {
                 clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), &directory)
             });
-            let failed = |error| ended(REFUSED, format_args!("{}: {error}", directory.display()));
-            pages.map_or_else(failed, |()| ExitCode::SUCCESS)
+            pages.map_err(|error| format!("{}: {error}", directory.display()))?;
+            ExitCode::SUCCESS
         }
-    }
+    })
 }
 
 /// Help and version are answers; everything else is one line and exit code 2.
-fn refuse(error: &clap::Error) -> ExitCode {
+fn refuse(error: &clap::Error) -> Result<ExitCode, String> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
         let _ = error.print();
-        return ExitCode::from(error.exit_code() as u8);
+        return Ok(ExitCode::from(error.exit_code() as u8));
     }
-    ended(REFUSED, usage::one_line(error))
+    Err(usage::one_line(error))
 }
 
 #[cfg(test)]

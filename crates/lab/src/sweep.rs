@@ -1,6 +1,5 @@
 //! `stanchion sweep`: a grid of simulated cells, on this computer or on a cluster. The package for Python has
 //! the whole of it, and this command starts it in its own place: `python3 -m stanchion sweep`.
-use lab_kit::output::{REFUSED, ended};
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -40,19 +39,17 @@ pub(crate) struct Args {
     quiet: bool,
 }
 
-pub(crate) fn run(args: &Args) -> ExitCode {
+/// Becomes the package's program; returns why it could not.
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let python = args.python.display();
     let mut probe = Command::new(&args.python);
     probe.args(["-c", "import stanchion._native, pyarrow"]).stdout(Stdio::null()).stderr(Stdio::null());
     let error = match probe.status() {
         Ok(status) if status.success() => command(args).exec(),
-        Ok(_) => {
-            let hint = "has no package for sweeps: pip install 'stanchion[sweep]'";
-            return ended(REFUSED, format_args!("{python} {hint}"));
-        }
+        Ok(_) => return Err(format!("{python} has no package for sweeps: pip install 'stanchion[sweep]'")),
         Err(error) => error,
     };
-    ended(REFUSED, format_args!("{python} can not be started: {error}"))
+    Err(format!("{python} can not be started: {error}"))
 }
 
 fn command(args: &Args) -> Command {
@@ -97,6 +94,7 @@ mod tests {
     fn a_python_that_is_none_is_refused() {
         let words = ["x", "grid.toml", "--out", "results", "--python", "/no/such/python"];
         let args = Cli::try_parse_from(words).expect("valid").args;
-        assert_eq!(format!("{:?}", run(&args)), format!("{:?}", ExitCode::from(REFUSED)));
+        let why = run(&args).expect_err("there is none");
+        assert!(why.starts_with("/no/such/python can not be started: "), "{why}");
     }
 }

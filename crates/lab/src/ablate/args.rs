@@ -2,6 +2,10 @@
 use crate::{bench, sim};
 use core::time::Duration;
 
+/// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short
+/// sections.
+const WORKLOADS: &str = "locktorture,open1,short";
+
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = bench::EXIT_CODES, args_override_self = true)]
@@ -43,11 +47,11 @@ impl Args {
     }
 
     /// What the simulator is asked for.
-    pub(super) fn simulated(&self, lock: String, machines: &str, workloads: &str) -> sim::Args {
+    pub(super) fn simulated(&self, lock: String, machines: String) -> sim::Args {
         let bench::Measure { threads, time, rounds, seed, files, quiet, .. } = self.measure.clone();
         sim::Args {
-            machine: Some(machines.to_owned()),
-            workload: Some(workloads.to_owned()),
+            machine: Some(machines),
+            workload: Some(WORKLOADS.to_owned()),
             lock,
             vcpus: threads,
             time,

@@ -13,16 +13,12 @@ pub(crate) use args::Args;
 use std::process::ExitCode;
 pub(crate) use table::Sample;
 
-/// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short
-/// sections.
-const WORKLOADS: &str = "locktorture,open1,short";
-
 /// Runs benchmark or simulator, and shows ratios instead of their tables.
-pub(crate) fn run(args: &Args) -> ExitCode {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let locks = rules::rows(args.constants).into_iter().map(|(_, lock)| lock).collect::<Vec<_>>().join(",");
     let render = |samples: &[Sample]| table::render(samples, args.markdown);
     match &args.machine {
-        Some(machines) => sim::run_showing(&args.simulated(locks, machines, WORKLOADS), &render),
-        None => bench::run_showing(&args.measured(locks), &render),
+        Some(machines) => sim::run_showing(&args.simulated(locks, machines.clone()), &render),
+        None => Ok(bench::run_showing(&args.measured(locks), &render)),
     }
 }

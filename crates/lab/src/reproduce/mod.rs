@@ -14,7 +14,7 @@ pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, ended, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
@@ -26,11 +26,7 @@ use std::process::ExitCode;
 pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
 2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
 
-pub(crate) fn reproduce(args: &ReproduceArgs) -> ExitCode {
-    run(args).unwrap_or_else(|message| ended(REFUSED, message))
-}
-
-fn run(args: &ReproduceArgs) -> Result<ExitCode, String> {
+pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     let tables = tables::chosen(&args.table)?;
     let mut cells = Cells::choose(&tables, &args.cell)?;
     let before = registered::recall(&tables, &mut cells)?;

@@ -7,7 +7,7 @@ use crate::ablate::Sample;
 use core::fmt::Write as _;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::round_ns;
@@ -19,18 +19,16 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
 
-pub(crate) fn run(args: &Args) -> ExitCode {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     simulate(args, &|report| table::render(report, args.events))
-        .unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 /// Runs the simulations, and shows their cells in tables of another kind.
-pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> ExitCode {
-    let render = |report: &Report| {
+pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> Result<ExitCode, String> {
+    simulate(args, &|report| {
         let notes = report.scenes.iter().map(|scene| table::notes(report, scene)).collect::<String>();
         render(&samples(report)) + &notes
-    };
-    simulate(args, &render).unwrap_or_else(|message| ended(REFUSED, message))
+    })
 }
 
 /// All cells as the ablation compares them.

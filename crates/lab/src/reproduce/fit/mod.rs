@@ -13,7 +13,7 @@ use super::report::number;
 use super::today;
 use core::fmt::Write;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, ended, print};
+use lab_kit::output::{FAILED, INTERRUPTED, ended, print};
 use lab_kit::progress::Progress;
 use problem::{Measured, Problem};
 use record::Fit;
@@ -24,11 +24,7 @@ use std::process::ExitCode;
 const BARS: (f64, f64) = (0.05, 0.12);
 
 /// Fits tables together; or checks or records them, each by itself.
-pub(crate) fn fit(args: &FitArgs) -> ExitCode {
-    run(args).unwrap_or_else(|message| ended(REFUSED, message))
-}
-
-fn run(args: &FitArgs) -> Result<ExitCode, String> {
+pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
     let tables = to_fit(&args.table)?;
     let alone = args.check || args.record;
     let groups = if alone { tables.into_iter().map(|table| vec![table]).collect() } else { vec![tables] };
