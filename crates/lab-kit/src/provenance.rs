@@ -1,9 +1,10 @@
 //! Where a result comes from: machine, kernel, compiler, commit, arguments, seed. Part of every file written.
 #![expect(unsafe_code, reason = "the version of the C library is asked from the C library")]
 use crate::units::plural;
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
 use std::fs;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 
 /// Everything needed to judge whether two results can be compared. Unknown things are `unknown`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,24 +74,9 @@ impl Provenance {
     }
 }
 
-/// A moment as ISO 8601 has it. Years begin in March here, so that a leap day is the last one (Hinnant,
-/// "chrono-Compatible Low-Level Date Algorithms").
+/// A moment as ISO 8601 has it.
 fn utc(moment: SystemTime) -> String {
-    let seconds = moment.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
-    let days = seconds / 86_400 + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year_of_era = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let from_march = (5 * day + 2) / 153;
-    let month = if from_march < 10 { from_march + 3 } else { from_march - 9 };
-    let year = era * 400 + year_of_era + u64::from(month <= 2);
-    let (hours, minutes, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-    let day = day - (153 * from_march + 2) / 5 + 1;
-    format!("{year:04}-{month:02}-{day:02}T{hours:02}:{minutes:02}:{second:02}Z")
-}
-
-fn read(path: &str) -> String {
-    fs::read_to_string(path).unwrap_or_default()
+    DateTime::<Utc>::from(moment).to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// What the kernel says under this name of the first CPU.
@@ -102,7 +88,7 @@ fn field<'a>(cpuinfo: &'a str, name: &str) -> Option<&'a str> {
 /// What the processor says about who runs it.
 fn hypervisor(cpuinfo: &str) -> String {
     let mut flags = field(cpuinfo, "flags").unwrap_or_default().split(' ');
-    match read("/sys/hypervisor/type").trim() {
+    match fs::read_to_string("/sys/hypervisor/type").unwrap_or_default().trim() {
         "" if flags.any(|flag| flag == "hypervisor") => signature(),
         "" => "none".to_owned(),
         xen => xen.to_owned(),
@@ -151,7 +137,7 @@ mod tests {
 
     #[test]
     fn dates_are_those_of_the_calendar() {
-        let at = |seconds| utc(UNIX_EPOCH + core::time::Duration::from_secs(seconds));
+        let at = |seconds| utc(SystemTime::UNIX_EPOCH + core::time::Duration::from_secs(seconds));
         assert_eq!(at(0), "1970-01-01T00:00:00Z");
         assert_eq!(at(951_827_696), "2000-02-29T12:34:56Z");
         assert_eq!(at(951_868_800), "2000-03-01T00:00:00Z");
@@ -187,7 +173,7 @@ mod tests {
     fn a_hypervisor_is_looked_for_only_where_there_is_one() {
         assert_eq!(
             hypervisor("flags\t: fpu vme"),
-            if read("/sys/hypervisor/type").is_empty() { "none" } else { "xen" }
+            if fs::exists("/sys/hypervisor/type").is_ok_and(|there| there) { "xen" } else { "none" }
         );
         assert_eq!(field("model name\t: AMD EPYC\n", "model name"), Some("AMD EPYC"));
     }
