@@ -2,7 +2,7 @@
 use core::fmt::{Arguments, Display};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::ExitCode;
 
 /// All went well.
@@ -55,23 +55,15 @@ pub fn add(text: Arguments<'_>) {
     }
 }
 
-/// Creates a file for results. It is an error if there is one, unless it may be replaced.
-pub fn create(path: &Path, force: bool) -> std::io::Result<File> {
-    OpenOptions::new().write(true).create(force).truncate(force).create_new(!force).open(path)
-}
-
-/// Creates the file of a flag, before anything is run.
+/// Creates the file of a flag, before anything is run. It is an error if there is one, unless it may be
+/// replaced.
 pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> {
-    create(path, force).map_err(|error| {
+    let mut how = OpenOptions::new();
+    how.write(true).create(force).truncate(force).create_new(!force).open(path).map_err(|error| {
         let why = match error.kind() {
             ErrorKind::AlreadyExists => "exists; give another name or --force".to_owned(),
             _ => error.to_string(),
         };
         format!("{flag} {}: {why}", path.display())
     })
-}
-
-/// The same for `--json`, with its name.
-pub fn create_json(path: PathBuf, force: bool) -> Result<(PathBuf, File), String> {
-    create_for("--json", &path, force).map(|file| (path, file))
 }

@@ -4,7 +4,7 @@ use crate::units::spoken;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::Arc;
 
 /// [`Progress::seldom`] leaves out lines that come sooner than this after the last one.
@@ -23,14 +23,12 @@ pub struct Progress {
 impl Progress {
     /// Of a run of so many steps, of whatever kind: what is left is told from those that are done.
     pub fn new(total: u64, quiet: bool) -> Self {
-        let terminal = std::io::stderr().is_terminal();
-        let bar = ProgressBar::new(total);
-        if quiet || !terminal {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
+        // Which is hidden, too, where it is no terminal.
+        let target = if quiet { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+        let bar = ProgressBar::with_draw_target(Some(total), target);
         let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { bar, plain: !quiet && !terminal, last_line: Arc::default() }
+        Self { plain: !quiet && bar.is_hidden(), bar, last_line: Arc::default() }
     }
 
     /// Moves once a second, whatever happens, so that a long step is seen to be alive. Not for who measures

@@ -7,7 +7,7 @@ use crate::workspace::provenance;
 use anyhow::{Context as _, Error, Result, ensure};
 use core::fmt::Write as _;
 use core::time::Duration;
-use lab_kit::output::create_json;
+use lab_kit::output::create_for;
 use lab_kit::stats::{Ratio, median};
 use lab_kit::units::three_figures;
 use serde::Serialize;
@@ -54,7 +54,8 @@ struct Row {
 }
 
 pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode> {
-    let json = how.json.clone().map(|path| create_json(path, how.force)).transpose().map_err(Error::msg)?;
+    let json = how.json.as_deref().map(|path| create_for("--json", path, how.force));
+    let json = json.transpose().map_err(Error::msg)?;
     let threads = OVERCOMMIT * thread::available_parallelism()?.get();
     let mut measured = Vec::new();
     for subject in chosen.iter().filter(|subject| !subject.is_parking_lot()) {
@@ -74,7 +75,7 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode
         }
     }
     let rows: Vec<Row> = measured.into_iter().map(|(subject, _, rates)| row(subject, rates)).collect();
-    if let Some((_, mut file)) = json {
+    if let Some(mut file) = json {
         let (provenance, seconds) = (provenance(root), how.seconds);
         let results =
             json!({ "provenance": provenance, "threads": threads, "seconds": seconds, "rows": rows });
