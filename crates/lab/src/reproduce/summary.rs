@@ -64,9 +64,7 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<
 pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     let mut lines = String::new();
     for (index, table) in tables.iter().enumerate() {
-        for role in Role::ALL {
-            tell(&mut lines, &table.name, role, &errors(Some(index), cells, role));
-        }
+        tell(&mut lines, &table.name, Some(index), cells);
         let rows = (table.rows.first(), table.rows.last());
         for (lock, published, simulated) in collapses(index, table, cells) {
             let (Some(first), Some(last)) = rows else { continue };
@@ -79,9 +77,7 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
                 writeln!(lines, "  {table}: {lock} takes {simulated} from {first} to {last} ({published})");
         }
     }
-    for role in Role::ALL {
-        tell(&mut lines, "all tables", role, &errors(None, cells, role));
-    }
+    tell(&mut lines, "all tables", None, cells);
     for role in Role::ALL {
         let (right, all) = orderings(None, cells, role);
         let pairs = format!("{} pairs that are more than 3 % apart", role.name());
@@ -92,12 +88,15 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     if lines.is_empty() { lines } else { format!("summary\n{lines}") }
 }
 
-/// How far cells of a role are off, if any can be compared.
-fn tell(lines: &mut String, name: &str, role: Role, errors: &[f64]) {
-    if let Some((median, worst)) = median_and_worst(errors) {
-        let (role, count, median, worst) = (role.name(), errors.len(), median * 100.0, worst * 100.0);
-        let off = format!("off by {median:.1} % in the median, {worst:.1} % at worst");
-        let _ = writeln!(lines, "  {name}: {role} cells {off} ({count} cells)");
+/// How far cells are off, in one table or in all: those of each role of which any can be compared.
+fn tell(lines: &mut String, name: &str, table: Option<usize>, cells: &Cells) {
+    for role in Role::ALL {
+        let errors = errors(table, cells, role);
+        if let Some((median, worst)) = median_and_worst(&errors) {
+            let (role, count, median, worst) = (role.name(), errors.len(), median * 100.0, worst * 100.0);
+            let off = format!("off by {median:.1} % in the median, {worst:.1} % at worst");
+            let _ = writeln!(lines, "  {name}: {role} cells {off} ({count} cells)");
+        }
     }
 }
 

@@ -33,7 +33,14 @@ pub(super) fn descend<T: Clone>(
     let mut best = before.clone();
     for _ in 0..rounds {
         let (point, here) = (&best.0, errors(&best.1));
-        let (moves, probes): (Vec<f64>, Vec<Vec<f64>>) = probes(point, priors).unzip();
+        // For each parameter how far it is moved to see what it does, and to which point.
+        let probe = |(parameter, (_, width)): (usize, &(f64, f64))| {
+            let by = (PROBE * width).clamp(PROBE_RANGE.0, PROBE_RANGE.1);
+            let mut probe = point.clone();
+            probe[parameter] += by;
+            (by, probe)
+        };
+        let (moves, probes): (Vec<f64>, Vec<Vec<f64>>) = priors.iter().enumerate().map(probe).unzip();
         // By how much each error changes with each parameter.
         let slope = |(moved, by): (Option<T>, f64)| {
             Some(errors(&moved?).iter().zip(&here).map(|(after, before)| (after - before) / by).collect())
@@ -49,16 +56,6 @@ pub(super) fn descend<T: Clone>(
         best = next;
     }
     Some((before, best))
-}
-
-/// For each parameter how far it is moved to see what it does, and to which point.
-fn probes(point: &[f64], priors: &[(f64, f64)]) -> impl Iterator<Item = (f64, Vec<f64>)> {
-    priors.iter().enumerate().map(|(parameter, (_, width))| {
-        let by = (PROBE * width).clamp(PROBE_RANGE.0, PROBE_RANGE.1);
-        let mut probe = point.to_vec();
-        probe[parameter] += by;
-        (by, probe)
-    })
 }
 
 fn step(

@@ -66,20 +66,16 @@ impl Lane {
 
     /// Where the colour of a cause goes: causes stand on each other in their order.
     pub(super) fn blocks(&self, cause: Cause) -> Vec<Block> {
-        let mut blocks: Vec<Block> = Vec::new();
-        for (index, times) in self.columns.iter().enumerate() {
+        let level = |time: Time| ((2 * time * Time::from(LEVELS) + self.width) / (2 * self.width)) as u32;
+        let block = |(first, times): (usize, &[Time; CAUSES])| {
             let below: Time = times[..cause as usize].iter().sum();
-            let level = |time: Time| ((2 * time * Time::from(LEVELS) + self.width) / (2 * self.width)) as u32;
             let (low, high) = (level(below), level(below + times[cause as usize]));
-            if low == high {
-                continue;
-            }
-            match blocks.last_mut() {
-                Some(last) if (last.end, last.low, last.high) == (index, low, high) => last.end += 1,
-                _ => blocks.push(Block { first: index, end: index + 1, low, high }),
-            }
-        }
-        blocks
+            Block { first, end: first + 1, low, high }
+        };
+        let columns: Vec<Block> = self.columns.iter().enumerate().map(block).collect();
+        let alike = columns.chunk_by(|one, next| (one.low, one.high) == (next.low, next.high));
+        let blocks = alike.map(|those| Block { end: those[0].first + those.len(), ..those[0] });
+        blocks.filter(|block| block.low < block.high).collect()
     }
 }
 
