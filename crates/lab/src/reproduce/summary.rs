@@ -65,9 +65,8 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     let mut lines = String::new();
     for (index, table) in tables.iter().enumerate() {
         tell(&mut lines, &table.name, Some(index), cells);
-        let rows = (table.rows.first(), table.rows.last());
         for (lock, published, simulated) in collapses(index, table, cells) {
-            let (Some(first), Some(last)) = rows else { continue };
+            let [first, .., last] = &table.rows[..] else { continue };
             let (table, first, last) = (&table.name, &first.label, &last.label);
             let published =
                 published.map_or("not published".to_owned(), |times| format!("published x{}", number(times)));

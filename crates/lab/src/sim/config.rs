@@ -1,7 +1,6 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
 use core::fmt::Write;
-use core::num::NonZero;
 use core::time::Duration;
 use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene};
@@ -14,7 +13,6 @@ const LONGEST_TRACE: Time = 500 * MS;
 pub(super) struct Config {
     pub scenes: Vec<Scene>,
     pub setting: Setting,
-    pub jobs: usize,
     /// The part of the one run to look at, from when to when.
     pub watched: Option<(Time, Time)>,
 }
@@ -29,7 +27,6 @@ impl Config {
         let warm_up = args.warm_up.map_or(20 * MS, virtual_time);
         let repeat = args.repeat.unwrap_or(if watching { 1 } else { 5 });
         let seed = args.seed.unwrap_or(1);
-        let cpus = || std::thread::available_parallelism().map_or(1, NonZero::get);
         let part = part(args, watching, time)?;
         let scenes = scenes::resolve(&scenes::Typed {
             machines: args.machine.as_deref().unwrap_or("small-vm"),
@@ -61,7 +58,7 @@ impl Config {
             limit: args.limit.unwrap_or(1_000_000_000),
             sets: args.set.clone(),
         };
-        Ok(Self { scenes, setting, jobs: args.jobs.unwrap_or_else(cpus), watched })
+        Ok(Self { scenes, setting, watched })
     }
 }
 

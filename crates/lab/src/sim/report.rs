@@ -76,11 +76,9 @@ impl Report {
             let inverted = self.scenes.iter().any(|scene| scene.lower_is_better && cell.is_of(scene));
             let first = scores.get(&load(cell)).and_then(Option::as_ref);
             let Some(figures) = &mut cell.figures else { continue };
-            figures.speed_up = match (&figures.score, first) {
-                (Some(own), Some(first)) if inverted => Ratio::of(first, own),
-                (Some(own), Some(first)) => Ratio::of(own, first),
-                _ => None,
-            };
+            figures.speed_up = figures.score.as_ref().zip(first).and_then(|(own, first)| {
+                if inverted { Ratio::of(first, own) } else { Ratio::of(own, first) }
+            });
         }
     }
 }

@@ -4,6 +4,7 @@ use super::config::{self, Config};
 use super::report::{Effort, Report, SCHEMA};
 use super::{export, table, timeline, trace};
 use crate::ablate::Sample;
+use crate::one_by_one::cpus;
 use core::fmt::Write as _;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
@@ -62,7 +63,8 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     if args.list {
         return Ok(print(&config::list(), ExitCode::SUCCESS));
     }
-    let Config { scenes, setting, jobs, watched } = Config::resolve(args)?;
+    let Config { scenes, setting, watched } = Config::resolve(args)?;
+    let jobs = args.jobs.unwrap_or_else(cpus);
     let exports = export::open(args)?;
     interrupt::install();
     pool::keep_panics_to_cells();

@@ -47,7 +47,24 @@ pub(super) fn descend<T: Clone>(
         };
         let slopes: Option<Vec<Vec<f64>>> = evaluate(&probes).into_iter().zip(moves).map(slope).collect();
         let slopes = slopes?;
-        let tries = DAMPINGS.map(|damping| step(point, &here, &slopes, priors, scale, damping));
+        let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
+        let row = |one: &Vec<f64>| slopes.iter().map(|other| dot(one, other) / (scale * scale)).collect();
+        // To where the linearised cost is least, but not too far.
+        let step = |damping: f64| -> Vec<f64> {
+            let mut matrix: Vec<Vec<f64>> = slopes.iter().map(row).collect();
+            let mut right = Vec::new();
+            for (row, (centre, width)) in priors.iter().enumerate() {
+                let strain = (point[row] - centre) / (width * width);
+                matrix[row][row] += (1.0 + damping) / (width * width);
+                right.push(-dot(&slopes[row], &here) / (scale * scale) - strain);
+            }
+            let moves = solve(matrix, right);
+            let widths = moves.iter().zip(priors).map(|(by, (_, width))| (by / width).abs());
+            let farthest = widths.fold(0.0, f64::max);
+            let shrink = if farthest > LONGEST { LONGEST / farthest } else { 1.0 };
+            point.iter().zip(moves).map(|(value, by)| value + by * shrink).collect()
+        };
+        let tries = DAMPINGS.map(step);
         let found = evaluate(&tries).into_iter().zip(tries).filter_map(|(found, at)| Some((at, found?)));
         let next = found.min_by(|one, other| cost(one).total_cmp(&cost(other)))?;
         if cost(&next) >= cost(&best) {
@@ -56,28 +73,6 @@ pub(super) fn descend<T: Clone>(
         best = next;
     }
     Some((before, best))
-}
-
-fn step(
-    point: &[f64],
-    errors: &[f64],
-    slopes: &[Vec<f64>],
-    priors: &[(f64, f64)],
-    scale: f64,
-    damping: f64,
-) -> Vec<f64> {
-    let dot = |one: &[f64], other: &[f64]| one.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
-    let row = |one: &Vec<f64>| slopes.iter().map(|other| dot(one, other) / (scale * scale)).collect();
-    let mut matrix: Vec<Vec<f64>> = slopes.iter().map(row).collect();
-    let mut right = Vec::new();
-    for (row, (centre, width)) in priors.iter().enumerate() {
-        matrix[row][row] += (1.0 + damping) / (width * width);
-        right.push(-dot(&slopes[row], errors) / (scale * scale) - (point[row] - centre) / (width * width));
-    }
-    let moves = solve(matrix, right);
-    let farthest = moves.iter().zip(priors).map(|(by, (_, width))| (by / width).abs()).fold(0.0, f64::max);
-    let shrink = if farthest > LONGEST { LONGEST / farthest } else { 1.0 };
-    point.iter().zip(moves).map(|(value, by)| value + by * shrink).collect()
 }
 
 /// Solves a system with a symmetric, positive matrix by elimination.
