@@ -57,14 +57,9 @@ fn command(args: &Args) -> Command {
     command.args(["-m", "stanchion", "sweep", "--out"]).arg(&args.out);
     let workers = args.workers.map(|workers| workers.to_string());
     for (flag, value) in [("--workers", &workers), ("--dask", &args.dask), ("--ray", &args.ray)] {
-        if let Some(value) = value {
-            command.args([flag, value]);
-        }
+        command.args(value.iter().flat_map(|value| [flag, value]));
     }
-    if args.quiet {
-        command.arg("--quiet");
-    }
-    command.arg("--").arg(&args.grid);
+    command.args(args.quiet.then_some("--quiet")).arg("--").arg(&args.grid);
     command
 }
 
