@@ -1,6 +1,6 @@
 //! Tables for a terminal of a hundred columns.
 use crate::units::without_zeros;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, TableStyle};
 
 /// Columns of a terminal that nothing may exceed.
 pub const WIDTH: usize = 100;
@@ -18,6 +18,14 @@ pub fn align_right(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+}
+
+/// A table of these rows: figures stand on the right, what they belong to on the left.
+pub fn table<R: Into<Row>>(header: impl Into<Row>, rows: impl IntoIterator<Item = R>) -> Table {
+    let mut table = plain_table();
+    table.set_header(header).add_rows(rows);
+    align_right(&mut table);
+    table
 }
 
 /// The text of a table without blanks at the ends of its lines.

@@ -1,10 +1,10 @@
 //! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page
 //! with a plot for each machine, what threads do in the case that decided, and the locks of the program.
-use super::load::Recording;
+use super::load::{Lock, Recording};
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, distinct};
 use core::fmt::Write;
-use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{colours, page};
 use lab_kit::units::{format_ns, percent, three_figures};
@@ -78,10 +78,7 @@ fn headline(report: &Report) -> String {
 }
 
 fn table(report: &Report) -> String {
-    let mut table = plain_table();
-    let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
-    table.set_header(header.into_iter().chain(report.law.map(|_| "scalability law")));
-    for cell in &report.cells {
+    let row = |cell: &Cell| {
         let Cell { machine, cpus, workers, lock, .. } = cell;
         let mut row = vec![machine.clone(), cpus.to_string(), workers.to_string(), lock.clone()];
         if let Some(why) = &cell.failed {
@@ -93,10 +90,11 @@ fn table(report: &Report) -> String {
             let law = report.law.filter(|_| is_today);
             row.extend(law.map(|law| three_figures(law.at(*workers as f64))));
         }
-        table.add_row(row);
-    }
-    align_right(&mut table);
-    trimmed(&table)
+        row
+    };
+    let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
+    let header = header.into_iter().chain(report.law.map(|_| "scalability law"));
+    trimmed(&grid::table(header, report.cells.iter().map(row)))
 }
 
 /// A doubt that the seeds themselves show.
@@ -149,14 +147,13 @@ pub(super) fn page(report: &Report) -> String {
         let _ = writeln!(body, "<p><img {style} src=\"{picture}\"></p>");
     }
     body.push_str("<h2>Locks of the program</h2>\n");
-    let mut locks = plain_table();
-    locks.set_header(["lock", "threads", "acquisitions", "waited", "held"]);
-    for lock in report.recording.locks.iter().take(20) {
+    let row = |lock: &Lock| {
         let counts = [lock.threads.to_string(), lock.acquisitions.to_string()];
         let times = [lock.waited_ns, lock.held_ns].map(format_ns);
-        locks.add_row([lock.name()].into_iter().chain(counts).chain(times));
-    }
-    page::table(&mut body, &locks);
+        [lock.name()].into_iter().chain(counts).chain(times)
+    };
+    let header = ["lock", "threads", "acquisitions", "waited", "held"];
+    page::table(&mut body, &grid::table(header, report.recording.locks.iter().take(20).map(row)));
     page::page(&format!("Advice for {program}"), &colours(report.cells.len()), &body)
 }
 

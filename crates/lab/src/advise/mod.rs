@@ -17,7 +17,7 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::export::Formats;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
 use load::Recording;
 use predict::{Case, Cell, TODAY};
 use report::{Report, WhatIf};
@@ -31,10 +31,7 @@ const FORMATS: Formats<Report> =
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     interrupt::install();
-    advise(args).unwrap_or_else(|line| {
-        eprintln!("stanchion: {line}");
-        ExitCode::from(REFUSED)
-    })
+    advise(args).unwrap_or_else(|line| ended(REFUSED, line))
 }
 
 fn advise(args: &Args) -> Result<ExitCode, String> {
