@@ -3,6 +3,7 @@
 
 mod ablate;
 mod advise;
+mod at_once;
 mod bench;
 mod calibrate;
 mod explore;
