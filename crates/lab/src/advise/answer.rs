@@ -133,7 +133,7 @@ pub(super) fn page(report: &Report) -> String {
         escape(&program),
         escape(&text(report))
     );
-    for machine in distinct(report.cells.iter().map(|cell| &cell.machine)) {
+    for machine in distinct(report.cells.iter().map(|cell| cell.machine.as_str())) {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
         let _ = writeln!(body, "<div class=\"plot\">{}</div>", plot(machine, &cells.collect::<Vec<_>>()));
     }
@@ -159,14 +159,11 @@ pub(super) fn page(report: &Report) -> String {
 
 /// A picture as the address of an image, which the page's style does not reach: it has colours of its own.
 fn embedded(svg: &str) -> String {
-    let mut address = "data:image/svg+xml,".to_owned();
-    for char in svg.chars() {
-        match char {
-            '%' | '#' | '"' | '<' | '>' | '&' | '\n' => _ = write!(address, "%{:02X}", char as u32),
-            other => address.push(other),
-        }
-    }
-    address
+    // The sign that escapes comes first.
+    let escaped = ['%', '#', '"', '<', '>', '&', '\n']
+        .iter()
+        .fold(svg.to_owned(), |text, &char| text.replace(char, &format!("%{:02X}", char as u32)));
+    format!("data:image/svg+xml,{escaped}")
 }
 
 fn plot(machine: &str, cells: &[&Cell]) -> String {
@@ -179,7 +176,7 @@ fn plot(machine: &str, cells: &[&Cell]) -> String {
         text: rate(cell.rate.mean),
         range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
     };
-    let names = distinct(cells.iter().map(|cell| &cell.lock)).into_iter().enumerate();
+    let names = distinct(cells.iter().map(|cell| cell.lock.as_str())).into_iter().enumerate();
     let series = names.map(|(index, name)| Series {
         name,
         index,

@@ -20,7 +20,7 @@ use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
 use load::Recording;
 use predict::{Case, Cell, TODAY};
-use report::{Report, WhatIf};
+use report::{Report, WhatIf, distinct};
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
 use std::process::ExitCode;
@@ -100,15 +100,11 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
 
 /// libc's, and those that were asked for.
 fn locks(args: &Args) -> Result<Vec<String>, String> {
-    let mut locks = vec![TODAY.to_owned()];
     let named = args.lock.iter().map(String::as_str);
-    for name in named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] }) {
-        program::check_lock(name).map_err(|why| format!("--lock: {why}"))?;
-        if !locks.iter().any(|lock| lock == name) {
-            locks.push(name.to_owned());
-        }
-    }
-    Ok(locks)
+    let named = named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] });
+    let locks = distinct([TODAY].into_iter().chain(named));
+    locks.iter().try_for_each(|name| program::check_lock(name)).map_err(|why| format!("--lock: {why}"))?;
+    Ok(locks.into_iter().map(str::to_owned).collect())
 }
 
 /// Pictures of the case that decided: what is today, and what is advised.
@@ -150,10 +146,9 @@ fn what_if(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<W
         })
     });
     let cells = predict::all(&report.recording, &changed.collect::<Vec<_>>(), seeds, quiet);
-    let mut sound = cells.into_iter().map(|cell| cell.filter(|cell| cell.failed.is_none()));
-    let pairs = CHANGES.map(|(what, _)| (what, sound.next().flatten(), sound.next().flatten()));
-    let both = |(what, today, advised): (_, Option<Cell>, Option<Cell>)| {
-        Some(WhatIf { what, today: today?, advised: advised? })
+    let sound = |cell: &Option<Cell>| cell.clone().filter(|cell| cell.failed.is_none());
+    let both = |((what, _), [today, advised]): (&Change, &[Option<Cell>; 2])| {
+        Some(WhatIf { what, today: sound(today)?, advised: sound(advised)? })
     };
-    pairs.into_iter().filter_map(both).collect()
+    CHANGES.iter().zip(cells.as_chunks().0).filter_map(both).collect()
 }

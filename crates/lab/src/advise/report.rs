@@ -99,7 +99,7 @@ impl Report {
     /// from it.
     fn decide(&self) -> Option<Advice> {
         let mut means: Vec<(f64, &str)> = Vec::new();
-        for lock in distinct(self.cells.iter().map(|cell| &cell.lock)) {
+        for lock in distinct(self.cells.iter().map(|cell| cell.lock.as_str())) {
             let of = || self.cells.iter().filter(|cell| cell.lock == lock);
             if lock == TODAY || of().any(|cell| cell.failed.is_some()) {
                 continue;
@@ -130,9 +130,9 @@ impl Report {
 }
 
 /// Each once, in the order in which they come.
-pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
-    names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// The lock to advise, of logarithms of gains.

@@ -124,8 +124,8 @@ impl<'a> Executor<'a> {
         }
         Ok(Figures {
             wall_s: gone.wall.as_secs_f64(),
-            cpu_s: gone.usage.cpu.as_secs_f64(),
-            max_rss_kib: gone.usage.max_rss_kib,
+            cpu_s: gone.cpu.as_secs_f64(),
+            max_rss_kib: gone.max_rss_kib,
             picked,
         })
     }
