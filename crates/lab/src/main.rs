@@ -3,7 +3,6 @@
 
 mod ablate;
 mod advise;
-mod at_once;
 mod bench;
 mod calibrate;
 mod explore;

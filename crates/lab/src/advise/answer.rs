@@ -6,7 +6,7 @@ use super::report::{Advice, Outlook, Report, WhatIf, distinct};
 use core::fmt::Write;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
-use lab_kit::export::{colours, page};
+use lab_kit::export::{colours, csv_records, page};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
 
@@ -110,19 +110,16 @@ const COLUMNS: &str =
 
 /// A row for each cell.
 pub(super) fn csv(report: &Report) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for cell in &report.cells {
+    let row = |cell| {
         let gain = report.gain(cell);
-        let row = (
+        (
             (&cell.machine, cell.cpus, cell.workers, &cell.lock),
             (cell.rate.mean, cell.rate.ci95),
             (gain.map(|gain| gain.ratio), gain.and_then(|gain| gain.ci95)),
             (cell.p99_ns, cell.p999_ns, cell.waiting, &cell.failed),
-        );
-        writer.serialize(row).expect("every row has the same columns and memory does not fail");
-    }
-    let rows = writer.into_inner().expect("memory does not fail");
-    format!("{COLUMNS}\n{}", String::from_utf8_lossy(&rows))
+        )
+    };
+    format!("{COLUMNS}\n{}", csv_records(report.cells.iter().map(row)))
 }
 
 pub(super) fn page(report: &Report) -> String {

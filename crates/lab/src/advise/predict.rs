@@ -1,9 +1,9 @@
 //! Runs the recorded program in the simulator: every machine, number of workers, lock and seed.
 use super::load::Recording;
-use crate::at_once;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use serde::Serialize;
+use stanchion_cells::pool::spread;
 use stanchion_cells::stats::Estimate;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Tally;
@@ -93,11 +93,13 @@ pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: b
     let tasks: Vec<(&Case, u64)> = cases.iter().flat_map(of_case).collect();
     let progress = Progress::new(tasks.len() as u64, quiet);
     progress.now("simulating");
-    let runs = at_once::all(&tasks, &progress, |&(case, seed)| {
+    let runs = spread(&tasks, &interrupt::requested, |&(case, seed)| {
         let run = simulate(recording, case, seed, false);
+        progress.step();
         let is_stopped = matches!(&run, Ok(outcome) if outcome.cut_short) && interrupt::requested();
         (!is_stopped).then_some(run)
     });
+    progress.finish();
     let others = recording.threads - recording.workers;
     let mut runs = runs.into_iter().map(Option::flatten);
     cases.iter().map(|case| cell(case, others, runs.by_ref().take(seeds.len()).collect())).collect()

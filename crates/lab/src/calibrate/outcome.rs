@@ -118,17 +118,16 @@ impl Builder<'_> {
 
     fn host(&mut self) {
         let barrier = self.figures.get(What::BARRIER_PAIR).or_else(|| self.figures.get(What::BARRIER_ALONE));
-        self.file.machine.host.heavy_barrier = None;
+        self.file.machine.host.heavy_barrier = barrier.as_ref().map(picoseconds);
         let path = "host.heavy-barrier";
         match barrier {
-            Some(barrier) => {
-                self.put(path, barrier.median, &barrier, "membarrier with another thread running")
-            }
+            Some(barrier) => self.measured(path, &barrier, "membarrier with another thread running"),
             None => self.file.set_source(path, Evidence::Measured, "the kernel refuses membarrier"),
         }
         let path = "host.tick-period";
         if let Some(period) = self.figures.get(What::TICK_PERIOD) {
-            self.put(path, period.median, &period, "beat of the gaps in a clock loop");
+            self.file.machine.host.tick_period = picoseconds(&period);
+            self.measured(path, &period, "beat of the gaps in a clock loop");
         } else {
             self.file.set_source(path, Evidence::Measured, "no beat in the gaps of a clock loop");
             self.file.set_source("host.tick-cost", Evidence::Guess, "no tick was seen");

@@ -119,9 +119,7 @@ fn reap(pid: Pid, wall: Duration, end: End) -> io::Result<Gone> {
     // SAFETY: a `rusage` is made of integers, for which the zeroes above are valid, and the call only
     // overwrites them.
     let usage = unsafe { usage.assume_init() };
-    let time = |value: libc::timeval| {
-        Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64)
-    };
+    let time = |value: libc::timeval| Duration::new(value.tv_sec as u64, value.tv_usec as u32 * 1000);
     let (status, cpu) = (ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime));
     Ok(Gone { status, wall, cpu, max_rss_kib: usage.ru_maxrss as u64, end })
 }

@@ -4,10 +4,10 @@
 //! works for half to one and a half of the think time. That is the free form with one line of data, a section
 //! that does not vary and a think time that varies by 50 %.
 use super::verdict::Row;
-use crate::at_once;
 use crate::calibrate::args::Args;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
+use stanchion_cells::pool::spread;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::workload;
 use stanchion_sim::{Failure, MS, NS, Spec, Time};
@@ -50,11 +50,14 @@ fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
 /// Simulates every native cell, several at once.
 pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
     let progress = Progress::new(cells.len() as u64, args.quiet);
-    let rows = at_once::all(cells, &progress, |cell| {
-        simulate(args, machine, cell).map_err(|why| {
+    let rows = spread(cells, &interrupt::requested, |cell| {
+        let row = simulate(args, machine, cell);
+        progress.step();
+        row.map_err(|why| {
             format!("{} with {} threads, {}: not simulated: {why}", cell.lock, cell.threads, cell.profile)
         })
     });
+    progress.finish();
     rows.into_iter().flatten().collect()
 }
 

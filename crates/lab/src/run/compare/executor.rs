@@ -69,10 +69,8 @@ impl<'a> Executor<'a> {
     fn picked(&self, outputs: &[File; 2]) -> Result<Option<f64>, TrialError> {
         let Some(picker) = self.setting.metric.picker() else { return Ok(None) };
         for output in outputs {
-            match pick(&picker, from_start(output)?)? {
-                Some(Ok(number)) => return Ok(Some(number)),
-                Some(Err(reason)) => return Err(TrialError::Failed(format!("--metric: {reason}"))),
-                None => {}
+            if let Some(number) = pick(&picker, from_start(output)?)? {
+                return number.map(Some).map_err(|reason| TrialError::Failed(format!("--metric: {reason}")));
             }
         }
         Err(TrialError::Failed("it printed no line that matches --metric".to_owned()))

@@ -67,12 +67,12 @@ fn csv(report: &Report) -> String {
 }
 
 /// A run as a row; one that failed has a reason in place of figures.
-fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> Vec<(String, String)> {
+fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> [(&'static str, String); 9] {
     let state = if came.is_ok() { "measured" } else { "failed" };
     let figures = came.map(|figures| figures.map(|figure| figure.to_string()));
     let [metric, wall, cpu, rss] = figures.unwrap_or_default();
     let reason = came.err().unwrap_or_default().to_owned();
-    let columns = [
+    [
         ("lock", lock.to_owned()),
         ("round", round.to_string()),
         ("warmup", warmup.to_string()),
@@ -82,8 +82,7 @@ fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> 
         ("cpu_s", cpu),
         ("max_rss_kib", rss),
         ("reason", reason),
-    ];
-    columns.map(|(name, value)| (name.to_owned(), value)).into()
+    ]
 }
 
 #[cfg(test)]
