@@ -52,12 +52,10 @@ pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
     if columns.is_empty() {
         return String::new();
     }
-    let mut table = plain_table();
-    table.set_header([corner].into_iter().chain(columns.iter().map(|column| column.title.as_str())));
-    for (index, row) in rows.iter().enumerate() {
-        table.add_row([*row].into_iter().chain(columns.iter().map(|column| column.cells[index].as_str())));
-    }
-    pieces(&table, 1)
+    let cells = |index: usize| columns.iter().map(move |column| column.cells[index].as_str());
+    let rows = rows.iter().enumerate().map(|(index, row)| [*row].into_iter().chain(cells(index)));
+    let titles = columns.iter().map(|column| column.title.as_str());
+    pieces(&table([corner].into_iter().chain(titles), rows), 1)
 }
 
 /// A table in as many pieces below each other as the width needs, each with its first `words` columns and as
