@@ -9,6 +9,7 @@ use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{colours, csv_records, page};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
+use std::collections::BTreeSet;
 
 fn rate(value: f64) -> String {
     let units = [(1e6, "M/s"), (1e3, "k/s")];
@@ -164,9 +165,7 @@ fn embedded(svg: &str) -> String {
 }
 
 fn plot(machine: &str, cells: &[&Cell]) -> String {
-    let mut threads: Vec<usize> = cells.iter().map(|cell| cell.workers).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads: BTreeSet<usize> = cells.iter().map(|cell| cell.workers).collect();
     let point = |cell: &&Cell| Point {
         threads: cell.workers,
         value: cell.rate.mean,
@@ -186,7 +185,7 @@ fn plot(machine: &str, cells: &[&Cell]) -> String {
         title: machine,
         what: "threads",
         scale: Scale::Linear,
-        threads: &threads,
+        threads: &Vec::from_iter(threads),
         cpus: cells.first().map_or(1, |cell| cell.cpus),
         series: &series.collect::<Vec<_>>(),
         tick: rate,
