@@ -7,6 +7,7 @@ use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 use stanchion_sim::{Failure, Outcome, Spec};
 use std::panic::catch_unwind;
+use std::sync::OnceLock;
 use std::sync::mpsc::{Sender, channel};
 
 /// What threads of the pool are called; their panics are answers, not crashes.
@@ -102,6 +103,27 @@ fn work(
 fn words(panic: &(dyn core::any::Any + Send)) -> &str {
     let text = panic.downcast_ref::<String>().map(String::as_str);
     text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("a panic without words")
+}
+
+/// Performs tasks side by side, begun in their order, on as many threads as this process has CPUs. None for
+/// those that were not begun when `stop` said so.
+pub fn spread<T: Sync, R: Send + Sync>(
+    tasks: &[T],
+    stop: &(dyn Fn() -> bool + Sync),
+    perform: impl Fn(&T) -> R + Sync,
+) -> Vec<Option<R>> {
+    let next = AtomicUsize::new(0);
+    let results: Vec<OnceLock<R>> = tasks.iter().map(|_| OnceLock::new()).collect();
+    let work = || {
+        while !stop() {
+            let index = next.fetch_add(1, Relaxed);
+            let Some(task) = tasks.get(index) else { break };
+            let _ = results[index].set(perform(task));
+        }
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(tasks.len());
+    std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    results.into_iter().map(OnceLock::into_inner).collect()
 }
 
 /// What a task's run is for the simulator.

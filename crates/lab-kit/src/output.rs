@@ -20,6 +20,13 @@ pub fn ended(code: u8, why: impl Display) -> ExitCode {
     ExitCode::from(code)
 }
 
+/// Says on standard error what makes results doubtful.
+pub fn warn(warnings: &[String]) {
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+}
+
 /// Writes results to standard output. `code` if that went well; a reader that has gone away is no failure.
 pub fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();

@@ -1,6 +1,6 @@
 //! Commands that go through locks one after the other. What came of each lock is written at once, so that
 //! whatever happens to the next one loses nothing.
-use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{self, Exports, Writer};
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
@@ -105,11 +105,8 @@ pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
 
 /// A table with a row for each result; figures stand on the right.
 pub(crate) fn table<R>(columns: &[Column<R>], results: &[R]) -> String {
-    let mut table = plain_table();
-    table.set_header(columns.iter().map(|(title, _)| title));
-    table.add_rows(results.iter().map(|result| columns.iter().map(move |(_, cell)| cell(result))));
-    align_right(&mut table);
-    trimmed(&table)
+    let row = |result| columns.iter().map(move |(_, cell)| cell(result));
+    trimmed(&grid::table(columns.iter().map(|(title, _)| title), results.iter().map(row)))
 }
 
 pub(crate) fn cpus() -> usize {

@@ -1,9 +1,9 @@
 //! Runs simulations side by side, one engine a thread, and tells how far it is.
-use core::sync::atomic::{AtomicUsize, Ordering};
+use crate::pool::spread;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::workload::Workload;
 use stanchion_sim::{Failure, MS, Spec};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// One run.
 #[derive(Clone)]
@@ -74,28 +74,19 @@ pub fn all(
     stop: &(dyn Fn() -> bool + Sync),
     done: &(dyn Fn(usize, &Result<Done, Miss>) + Sync),
 ) -> Vec<Result<Done, Miss>> {
-    let results = Mutex::new(vec![Err(Miss::Stopped); jobs.len()]);
-    let next = AtomicUsize::new(0);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(job) = jobs.get(index).filter(|_| !stop()) else { return };
-                    let result = run(job, stop);
-                    done(index, &result);
-                    results.lock().expect("no thread panics with it")[index] = result;
-                }
-            });
-        }
+    let numbered: Vec<(usize, &Job)> = jobs.iter().enumerate().collect();
+    let results = spread(&numbered, stop, |&(index, job)| {
+        let result = run(job, stop);
+        done(index, &result);
+        result
     });
-    results.into_inner().expect("no thread panics with it")
+    results.into_iter().map(|result| result.unwrap_or(Err(Miss::Stopped))).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::sync::atomic::{AtomicUsize, Ordering};
     use stanchion_sim::{machine, workload};
 
     fn job(lock: &str, seed: u64) -> Job {

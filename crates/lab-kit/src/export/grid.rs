@@ -1,6 +1,6 @@
 //! Tables for a terminal of a hundred columns.
 use crate::units::without_zeros;
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, TableStyle};
 
 /// Columns of a terminal that nothing may exceed.
 pub const WIDTH: usize = 100;
@@ -18,6 +18,14 @@ pub fn align_right(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
     }
+}
+
+/// A table of these rows: figures stand on the right, what they belong to on the left.
+pub fn table<R: Into<Row>>(header: impl Into<Row>, rows: impl IntoIterator<Item = R>) -> Table {
+    let mut table = plain_table();
+    table.set_header(header).add_rows(rows);
+    align_right(&mut table);
+    table
 }
 
 /// The text of a table without blanks at the ends of its lines.
@@ -44,12 +52,10 @@ pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
     if columns.is_empty() {
         return String::new();
     }
-    let mut table = plain_table();
-    table.set_header([corner].into_iter().chain(columns.iter().map(|column| column.title.as_str())));
-    for (index, row) in rows.iter().enumerate() {
-        table.add_row([*row].into_iter().chain(columns.iter().map(|column| column.cells[index].as_str())));
-    }
-    pieces(&table, 1)
+    let cells = |index: usize| columns.iter().map(move |column| column.cells[index].as_str());
+    let rows = rows.iter().enumerate().map(|(index, row)| [*row].into_iter().chain(cells(index)));
+    let titles = columns.iter().map(|column| column.title.as_str());
+    pieces(&table([corner].into_iter().chain(titles), rows), 1)
 }
 
 /// A table in as many pieces below each other as the width needs, each with its first `words` columns and as

@@ -106,21 +106,27 @@ pub fn json<R: Serialize>(report: &R) -> String {
 }
 
 /// Rows of names and values, the names of all being the same, below comments that say where they come from.
-pub fn csv(
+pub fn csv<N: ToString>(
     comments: impl IntoIterator<Item = String>,
-    rows: impl IntoIterator<Item = Vec<(String, String)>>,
+    rows: impl IntoIterator<Item: IntoIterator<Item = (N, String)>>,
 ) -> String {
     let comment = |comment: String| format!("# {}\n", comment.replace(['\n', '\r'], " "));
     let text: String = comments.into_iter().map(comment).collect();
+    let records = rows.into_iter().enumerate().flat_map(|(index, row)| {
+        let (names, values): (Vec<N>, Vec<String>) = row.into_iter().unzip();
+        let head = (index == 0).then(|| names.iter().map(N::to_string).collect());
+        head.into_iter().chain([values])
+    });
+    text + &csv_records(records)
+}
+
+/// Records as serde has them: structs bring a line of their names, tuples and lists do not.
+pub fn csv_records(records: impl IntoIterator<Item: Serialize>) -> String {
     let mut writer = ::csv::Writer::from_writer(Vec::new());
-    for (index, row) in rows.into_iter().enumerate() {
-        let (names, values): (Vec<String>, Vec<String>) = row.into_iter().unzip();
-        let head = (index == 0).then_some(names);
-        for record in head.into_iter().chain([values]) {
-            writer.write_record(record).expect("every row has the same columns and memory does not fail");
-        }
+    for record in records {
+        writer.serialize(record).expect("all have the same columns and memory does not fail");
     }
-    text + &String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail"))
+    String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail")).into_owned()
 }
 
 /// How a command writes its results.

@@ -1,14 +1,15 @@
 //! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page
 //! with a plot for each machine, what threads do in the case that decided, and the locks of the program.
-use super::load::Recording;
+use super::load::{Lock, Recording};
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, distinct};
 use core::fmt::Write;
-use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
-use lab_kit::export::{colours, page};
+use lab_kit::export::{colours, csv_records, page};
 use lab_kit::units::{format_ns, percent, three_figures};
 use stanchion_cells::stats::Ratio;
+use std::collections::BTreeSet;
 
 fn rate(value: f64) -> String {
     let units = [(1e6, "M/s"), (1e3, "k/s")];
@@ -78,10 +79,7 @@ fn headline(report: &Report) -> String {
 }
 
 fn table(report: &Report) -> String {
-    let mut table = plain_table();
-    let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
-    table.set_header(header.into_iter().chain(report.law.map(|_| "scalability law")));
-    for cell in &report.cells {
+    let row = |cell: &Cell| {
         let Cell { machine, cpus, workers, lock, .. } = cell;
         let mut row = vec![machine.clone(), cpus.to_string(), workers.to_string(), lock.clone()];
         if let Some(why) = &cell.failed {
@@ -93,10 +91,11 @@ fn table(report: &Report) -> String {
             let law = report.law.filter(|_| is_today);
             row.extend(law.map(|law| three_figures(law.at(*workers as f64))));
         }
-        table.add_row(row);
-    }
-    align_right(&mut table);
-    trimmed(&table)
+        row
+    };
+    let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
+    let header = header.into_iter().chain(report.law.map(|_| "scalability law"));
+    trimmed(&grid::table(header, report.cells.iter().map(row)))
 }
 
 /// A doubt that the seeds themselves show.
@@ -112,19 +111,16 @@ const COLUMNS: &str =
 
 /// A row for each cell.
 pub(super) fn csv(report: &Report) -> String {
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for cell in &report.cells {
+    let row = |cell| {
         let gain = report.gain(cell);
-        let row = (
+        (
             (&cell.machine, cell.cpus, cell.workers, &cell.lock),
             (cell.rate.mean, cell.rate.ci95),
             (gain.map(|gain| gain.ratio), gain.and_then(|gain| gain.ci95)),
             (cell.p99_ns, cell.p999_ns, cell.waiting, &cell.failed),
-        );
-        writer.serialize(row).expect("every row has the same columns and memory does not fail");
-    }
-    let rows = writer.into_inner().expect("memory does not fail");
-    format!("{COLUMNS}\n{}", String::from_utf8_lossy(&rows))
+        )
+    };
+    format!("{COLUMNS}\n{}", csv_records(report.cells.iter().map(row)))
 }
 
 pub(super) fn page(report: &Report) -> String {
@@ -135,7 +131,7 @@ pub(super) fn page(report: &Report) -> String {
         escape(&program),
         escape(&text(report))
     );
-    for machine in distinct(report.cells.iter().map(|cell| &cell.machine)) {
+    for machine in distinct(report.cells.iter().map(|cell| cell.machine.as_str())) {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
         let _ = writeln!(body, "<div class=\"plot\">{}</div>", plot(machine, &cells.collect::<Vec<_>>()));
     }
@@ -149,40 +145,34 @@ pub(super) fn page(report: &Report) -> String {
         let _ = writeln!(body, "<p><img {style} src=\"{picture}\"></p>");
     }
     body.push_str("<h2>Locks of the program</h2>\n");
-    let mut locks = plain_table();
-    locks.set_header(["lock", "threads", "acquisitions", "waited", "held"]);
-    for lock in report.recording.locks.iter().take(20) {
+    let row = |lock: &Lock| {
         let counts = [lock.threads.to_string(), lock.acquisitions.to_string()];
         let times = [lock.waited_ns, lock.held_ns].map(format_ns);
-        locks.add_row([lock.name()].into_iter().chain(counts).chain(times));
-    }
-    page::table(&mut body, &locks);
+        [lock.name()].into_iter().chain(counts).chain(times)
+    };
+    let header = ["lock", "threads", "acquisitions", "waited", "held"];
+    page::table(&mut body, &grid::table(header, report.recording.locks.iter().take(20).map(row)));
     page::page(&format!("Advice for {program}"), &colours(report.cells.len()), &body)
 }
 
 /// A picture as the address of an image, which the page's style does not reach: it has colours of its own.
 fn embedded(svg: &str) -> String {
-    let mut address = "data:image/svg+xml,".to_owned();
-    for char in svg.chars() {
-        match char {
-            '%' | '#' | '"' | '<' | '>' | '&' | '\n' => _ = write!(address, "%{:02X}", char as u32),
-            other => address.push(other),
-        }
-    }
-    address
+    // The sign that escapes comes first.
+    let escaped = ['%', '#', '"', '<', '>', '&', '\n']
+        .iter()
+        .fold(svg.to_owned(), |text, &char| text.replace(char, &format!("%{:02X}", char as u32)));
+    format!("data:image/svg+xml,{escaped}")
 }
 
 fn plot(machine: &str, cells: &[&Cell]) -> String {
-    let mut threads: Vec<usize> = cells.iter().map(|cell| cell.workers).collect();
-    threads.sort_unstable();
-    threads.dedup();
+    let threads: BTreeSet<usize> = cells.iter().map(|cell| cell.workers).collect();
     let point = |cell: &&Cell| Point {
         threads: cell.workers,
         value: cell.rate.mean,
         text: rate(cell.rate.mean),
         range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
     };
-    let names = distinct(cells.iter().map(|cell| &cell.lock)).into_iter().enumerate();
+    let names = distinct(cells.iter().map(|cell| cell.lock.as_str())).into_iter().enumerate();
     let series = names.map(|(index, name)| Series {
         name,
         index,
@@ -195,7 +185,7 @@ fn plot(machine: &str, cells: &[&Cell]) -> String {
         title: machine,
         what: "threads",
         scale: Scale::Linear,
-        threads: &threads,
+        threads: &Vec::from_iter(threads),
         cpus: cells.first().map_or(1, |cell| cell.cpus),
         series: &series.collect::<Vec<_>>(),
         tick: rate,

@@ -17,10 +17,10 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::export::Formats;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
 use load::Recording;
 use predict::{Case, Cell, TODAY};
-use report::{Report, WhatIf};
+use report::{Report, WhatIf, distinct};
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
 use std::process::ExitCode;
@@ -31,10 +31,7 @@ const FORMATS: Formats<Report> =
 
 pub(crate) fn run(args: &Args) -> ExitCode {
     interrupt::install();
-    advise(args).unwrap_or_else(|line| {
-        eprintln!("stanchion: {line}");
-        ExitCode::from(REFUSED)
-    })
+    advise(args).unwrap_or_else(|line| ended(REFUSED, line))
 }
 
 fn advise(args: &Args) -> Result<ExitCode, String> {
@@ -103,15 +100,11 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
 
 /// libc's, and those that were asked for.
 fn locks(args: &Args) -> Result<Vec<String>, String> {
-    let mut locks = vec![TODAY.to_owned()];
     let named = args.lock.iter().map(String::as_str);
-    for name in named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] }) {
-        program::check_lock(name).map_err(|why| format!("--lock: {why}"))?;
-        if !locks.iter().any(|lock| lock == name) {
-            locks.push(name.to_owned());
-        }
-    }
-    Ok(locks)
+    let named = named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] });
+    let locks = distinct([TODAY].into_iter().chain(named));
+    locks.iter().try_for_each(|name| program::check_lock(name)).map_err(|why| format!("--lock: {why}"))?;
+    Ok(locks.into_iter().map(str::to_owned).collect())
 }
 
 /// Pictures of the case that decided: what is today, and what is advised.
@@ -153,10 +146,9 @@ fn what_if(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<W
         })
     });
     let cells = predict::all(&report.recording, &changed.collect::<Vec<_>>(), seeds, quiet);
-    let mut sound = cells.into_iter().map(|cell| cell.filter(|cell| cell.failed.is_none()));
-    let pairs = CHANGES.map(|(what, _)| (what, sound.next().flatten(), sound.next().flatten()));
-    let both = |(what, today, advised): (_, Option<Cell>, Option<Cell>)| {
-        Some(WhatIf { what, today: today?, advised: advised? })
+    let sound = |cell: &Option<Cell>| cell.clone().filter(|cell| cell.failed.is_none());
+    let both = |((what, _), [today, advised]): (&Change, &[Option<Cell>; 2])| {
+        Some(WhatIf { what, today: sound(today)?, advised: sound(advised)? })
     };
-    pairs.into_iter().filter_map(both).collect()
+    CHANGES.iter().zip(cells.as_chunks().0).filter_map(both).collect()
 }

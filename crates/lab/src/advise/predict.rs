@@ -1,15 +1,15 @@
 //! Runs the recorded program in the simulator: every machine, number of workers, lock and seed.
 use super::load::Recording;
-use core::sync::atomic::{AtomicUsize, Ordering};
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use serde::Serialize;
+use stanchion_cells::pool::spread;
 use stanchion_cells::stats::Estimate;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Tally;
 use stanchion_sim::workload::Workload;
 use stanchion_sim::{Failure, MS, NS, Outcome, Spec, Time, run};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 /// The lock that programs have today.
 pub(super) const TODAY: &str = "libc";
@@ -89,28 +89,20 @@ pub(super) fn simulate(recording: &Recording, case: &Case, seed: u64, is_drawn: 
 
 /// Simulates all cases. None for cases that the user did not wait for.
 pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: bool) -> Vec<Option<Cell>> {
-    let none: Vec<Vec<Option<Run>>> = vec![vec![None; seeds.len()]; cases.len()];
-    let results = Mutex::new(none);
-    let progress = Progress::new((cases.len() * seeds.len()) as u64, quiet);
+    let of_case = |case| seeds.iter().map(move |&seed| (case, seed));
+    let tasks: Vec<(&Case, u64)> = cases.iter().flat_map(of_case).collect();
+    let progress = Progress::new(tasks.len() as u64, quiet);
     progress.now("simulating");
-    let next = AtomicUsize::new(0);
-    let work = || {
-        while !interrupt::requested() {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let (Some(case), seed) = (cases.get(index / seeds.len()), index % seeds.len()) else { return };
-            let outcome = simulate(recording, case, seeds[seed], false);
-            if let Ok(mut results) = results.lock() {
-                results[index / seeds.len()][seed] = Some(outcome);
-            }
-            progress.step();
-        }
-    };
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    std::thread::scope(|scope| (0..threads).for_each(|_| _ = scope.spawn(work)));
+    let runs = spread(&tasks, &interrupt::requested, |&(case, seed)| {
+        let run = simulate(recording, case, seed, false);
+        progress.step();
+        let is_stopped = matches!(&run, Ok(outcome) if outcome.cut_short) && interrupt::requested();
+        (!is_stopped).then_some(run)
+    });
     progress.finish();
-    let results = results.into_inner().unwrap_or_default();
     let others = recording.threads - recording.workers;
-    cases.iter().zip(results).map(|(case, runs)| cell(case, others, runs)).collect()
+    let mut runs = runs.into_iter().map(Option::flatten);
+    cases.iter().map(|case| cell(case, others, runs.by_ref().take(seeds.len()).collect())).collect()
 }
 
 fn cell(case: &Case, others: usize, runs: Vec<Option<Run>>) -> Option<Cell> {

@@ -98,18 +98,15 @@ impl Report {
     /// The default lock stands for those that are no better than [`SAME`], which the simulator cannot tell
     /// from it.
     fn decide(&self) -> Option<Advice> {
-        let mut means: Vec<(f64, &str)> = Vec::new();
-        for lock in distinct(self.cells.iter().map(|cell| &cell.lock)) {
+        let mean = |lock| {
             let of = || self.cells.iter().filter(|cell| cell.lock == lock);
-            if lock == TODAY || of().any(|cell| cell.failed.is_some()) {
-                continue;
-            }
+            let is_sound = lock != TODAY && of().all(|cell| cell.failed.is_none());
             let gains: Vec<f64> = of().filter_map(|cell| Some(self.gain(cell)?.ratio.ln())).collect();
-            if !gains.is_empty() {
-                means.push((gains.iter().sum::<f64>() / gains.len() as f64, lock));
-            }
-        }
-        let lock = chosen(&means)?.to_owned();
+            let mean = gains.iter().sum::<f64>() / gains.len() as f64;
+            (is_sound && !gains.is_empty()).then_some((mean, lock))
+        };
+        let locks = distinct(self.cells.iter().map(|cell| cell.lock.as_str()));
+        let lock = chosen(&locks.into_iter().filter_map(mean).collect::<Vec<_>>())?.to_owned();
         let of_lock = self.cells.iter().enumerate().filter(|(_, cell)| cell.lock == lock);
         let gains = of_lock.filter_map(|(at, cell)| Some((at, self.today(cell)?, self.gain(cell)?)));
         let (at, today, gain) = gains.max_by(|a, b| sure(&a.2).total_cmp(&sure(&b.2)))?;
@@ -130,9 +127,9 @@ impl Report {
 }
 
 /// Each once, in the order in which they come.
-pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a String>) -> Vec<&'a str> {
+pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
-    names.map(String::as_str).filter(|name| seen.insert(*name)).collect()
+    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// The lock to advise, of logarithms of gains.

@@ -1,6 +1,7 @@
 //! The universal scalability law (Gunther): throughput at *n* threads is λn / (1 + σ(n − 1) + κn(n − 1)),
 //! with σ for what is serial and κ for what everybody has to agree on. Fitted to measured loads, it is what a
 //! prediction has to beat. It knows neither locks nor machines.
+use crate::reproduce::solve;
 use serde::Serialize;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -32,23 +33,19 @@ impl Law {
             return None;
         }
         // n / X = a + b (n − 1) + c n (n − 1): linear in its coefficients.
-        let mut rows = [[0.0; 4]; 3];
-        for &(n, x) in points {
-            let columns = [1.0, n - 1.0, n * (n - 1.0), n / x];
-            for (row, term) in rows.iter_mut().zip(columns) {
-                row.iter_mut().zip(columns).for_each(|(cell, other)| *cell += term * other / (n / x).powi(2));
+        let term = |term: usize, n: f64| [1.0, n - 1.0, n * (n - 1.0)][term];
+        // Errors count relative to n / X.
+        let sum = |of: &dyn Fn(f64, f64) -> f64| -> f64 {
+            points.iter().map(|&(n, x)| of(n, n / x) / (n / x).powi(2)).sum()
+        };
+        [&[0, 1, 2][..], &[0, 1], &[0, 2], &[0]].into_iter().find_map(|terms| {
+            let row = |&one| terms.iter().map(|&other| sum(&|n, _| term(one, n) * term(other, n))).collect();
+            let right = terms.iter().map(|&one| sum(&|n, per_x| term(one, n) * per_x)).collect();
+            let mut coefficients = [0.0; 3];
+            for (&term, value) in terms.iter().zip(solve(terms.iter().map(row).collect(), right)) {
+                coefficients[term] = value;
             }
-        }
-        [&[][..], &[2], &[1], &[1, 2]].into_iter().find_map(|left_out| {
-            let mut rows = rows;
-            for &term in left_out {
-                for row in &mut rows {
-                    row[term] = 0.0;
-                }
-                rows[term] = [0.0; 4];
-                rows[term][term] = 1.0;
-            }
-            let [a, b, c] = solve(rows)?;
+            let [a, b, c] = coefficients;
             (a > 0.0 && b >= 0.0 && c >= 0.0).then(|| Self { lambda: 1.0 / a, sigma: b / a, kappa: c / a })
         })
     }
@@ -56,23 +53,6 @@ impl Law {
     pub(super) fn at(&self, n: f64) -> f64 {
         self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
     }
-}
-
-/// Gauss's elimination, with the right-hand side in the last column.
-fn solve(mut rows: [[f64; 4]; 3]) -> Option<[f64; 3]> {
-    for column in 0..3 {
-        let best = (column..3).max_by(|&a, &b| rows[a][column].abs().total_cmp(&rows[b][column].abs()))?;
-        rows.swap(column, best);
-        let pivot = rows[column];
-        if pivot[column].abs() < 1e-12 {
-            return None;
-        }
-        for (_, row) in rows.iter_mut().enumerate().filter(|(index, _)| *index != column) {
-            let factor = row[column] / pivot[column];
-            row.iter_mut().zip(pivot).for_each(|(cell, above)| *cell -= factor * above);
-        }
-    }
-    Some([0, 1, 2].map(|index| rows[index][3] / rows[index][index]))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Lines that move between CPUs.
 use super::sample::{Figures, Reach, What};
-use super::threads::{alone, both, each, on, one_way, spin_until};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+use super::threads::{alone, beside, both, each, on, one_way, spin_until};
+use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// Lines that one CPU writes and the other one reads: few enough for a first-level cache. A power of two.
@@ -102,28 +102,16 @@ pub(super) fn together(cpus: &[usize], figures: &mut Figures) {
 fn storm(cpus: &[usize]) -> f64 {
     const ROUNDS: u32 = 300;
     let word = CachePadded::new(AtomicU32::new(0));
-    let over = AtomicBool::new(false);
     let seen: Vec<CachePadded<AtomicU32>> = cpus[1..].iter().map(|_| CachePadded::default()).collect();
-    std::thread::scope(|scope| {
-        for (&cpu, seen) in cpus[1..].iter().zip(&seen) {
-            let (word, over) = (&word, &over);
-            scope.spawn(on(cpu, move || {
-                while !over.load(Ordering::Relaxed) {
-                    seen.store(word.load(Ordering::Acquire), Ordering::Release);
-                }
-            }));
+    let says = |seen: &AtomicU32| seen.store(word.load(Ordering::Acquire), Ordering::Release);
+    let readers = cpus[1..].iter().zip(&seen).map(|(&cpu, seen)| (cpu, || says(seen)));
+    let write = || {
+        let now = word.fetch_add(1, Ordering::AcqRel) + 1;
+        for seen in &seen {
+            spin_until(|| seen.load(Ordering::Acquire) == now);
         }
-        let time = alone(cpus[0], || {
-            each(ROUNDS, || {
-                let now = word.fetch_add(1, Ordering::AcqRel) + 1;
-                for seen in &seen {
-                    spin_until(|| seen.load(Ordering::Acquire) == now);
-                }
-            })
-        });
-        over.store(true, Ordering::Relaxed);
-        time
-    })
+    };
+    beside(readers, || alone(cpus[0], || each(ROUNDS, write)))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::interrupt;
-use lab_kit::output::{INTERRUPTED, REFUSED, print};
+use lab_kit::output::{INTERRUPTED, REFUSED, ended, print, warn};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::format_ns;
@@ -40,10 +40,7 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         None if args.compare => compare::run(args),
         None => calibrate(args),
     };
-    done.unwrap_or_else(|message| {
-        eprintln!("stanchion: {message}");
-        ExitCode::from(REFUSED)
-    })
+    done.unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 fn calibrate(args: &Args) -> Result<ExitCode, String> {
@@ -64,12 +61,6 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     Ok(code)
-}
-
-pub(super) fn warn(warnings: &[String]) {
-    for warning in warnings {
-        eprintln!("warning: {warning}");
-    }
 }
 
 /// Measures some CPUs, or all that this process may use, and makes a machine of it.

@@ -1,7 +1,8 @@
 //! Going to sleep and being woken: futex calls, hand-overs, yields, the asymmetric barrier, cold caches.
 use super::sample::{Figures, What};
-use super::threads::{alone, beside_spinners, both, each, keep_to, one_way, spin_until, timed};
-use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use super::threads::{alone, beside, both, each, keep_to, one_way, spin_until, timed};
+use core::hint::spin_loop;
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
 use rustix::thread::futex::{self, Flags};
 use rustix::thread::{MembarrierCommand, membarrier, sched_yield};
@@ -82,7 +83,7 @@ pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
         figures.add(What::KICK_IDLE, kick);
         figures.add(What::WAKE_IDLE, wake);
     }
-    for (kick, wake) in beside_spinners([cpus.1], || wakes(cpus, 6)) {
+    for (kick, wake) in beside([(cpus.1, spin_loop)], || wakes(cpus, 6)) {
         figures.add(What::KICK_BUSY, kick);
         figures.add(What::WAKE_BUSY, wake);
         figures.add(What::PREEMPTS_ON_WAKE, f64::from(u8::from(wake < AT_ONCE_NS)));
@@ -98,7 +99,7 @@ pub(super) fn on_one(cpu: usize, figures: &mut Figures) {
     };
     figures.add(What::HAND_OVER, one_way((cpu, cpu), ROUNDS, hand_over));
 
-    let (over, others) = (AtomicBool::new(false), AtomicU64::new(0));
+    let others = AtomicU64::new(0);
     let yields = || {
         spin_for(Duration::from_micros(50));
         while others.load(Ordering::Acquire) == 0 {
@@ -106,16 +107,13 @@ pub(super) fn on_one(cpu: usize, figures: &mut Figures) {
         }
         let before = others.load(Ordering::Acquire);
         let time = timed(|| (0..ROUNDS).for_each(|_| sched_yield()));
-        over.store(true, Ordering::Release);
         time / (u64::from(ROUNDS) + others.load(Ordering::Acquire) - before) as f64
     };
     let other_yields = || {
-        while !over.load(Ordering::Acquire) {
-            others.fetch_add(1, Ordering::AcqRel);
-            sched_yield();
-        }
+        others.fetch_add(1, Ordering::AcqRel);
+        sched_yield();
     };
-    figures.add(What::YIELD_SWITCH, both((cpu, cpu), yields, other_yields));
+    figures.add(What::YIELD_SWITCH, beside([(cpu, other_yields)], || alone(cpu, yields)));
 }
 
 /// The heavy side of an asymmetric fence; nothing where the kernel has none.
@@ -132,7 +130,7 @@ pub(super) fn barriers(cpus: &[usize], figures: &mut Figures) {
     }
     for (what, others) in [(What::BARRIER_PAIR, 1), (What::BARRIER_MANY, cpus.len() * 4)] {
         let others = cpus[1..].iter().rev().copied().cycle().take(others);
-        let time = beside_spinners(others, || {
+        let time = beside(others.map(|cpu| (cpu, spin_loop)), || {
             // The others have begun by then.
             std::thread::sleep(Duration::from_millis(1));
             alone(first, || each(200, barrier))

@@ -48,12 +48,19 @@ pub(super) fn one_way(cpus: (usize, usize), turns: u32, pass: impl Fn(&AtomicU32
     both(cpus, || timed(|| passes(0)), || passes(1)) / f64::from(2 * turns)
 }
 
-/// Runs a body while a thread spins on each of some CPUs.
-pub(super) fn beside_spinners<T>(cpus: impl IntoIterator<Item = usize>, body: impl FnOnce() -> T) -> T {
-    let over = AtomicBool::new(false);
+/// Runs a body while threads on some CPUs do something again and again.
+pub(super) fn beside<T>(
+    others: impl IntoIterator<Item = (usize, impl Fn() + Send)>,
+    body: impl FnOnce() -> T,
+) -> T {
+    let over = &AtomicBool::new(false);
     scope(|scope| {
-        for cpu in cpus {
-            scope.spawn(on(cpu, || spin_until(|| over.load(Ordering::Acquire))));
+        for (cpu, again) in others {
+            scope.spawn(on(cpu, move || {
+                while !over.load(Ordering::Acquire) {
+                    again();
+                }
+            }));
         }
         let result = body();
         over.store(true, Ordering::Release);

@@ -1,6 +1,6 @@
 //! What the scheduler does: ticks, turns, and work for idle CPUs, seen by threads that only read the clock.
 use super::sample::{Figure, Figures, What};
-use super::threads::{alone, both, keep_to, nanos, on, spin_until};
+use super::threads::{alone, beside, both, keep_to, nanos, spin_until};
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use core::time::Duration;
 use std::time::Instant;
@@ -70,7 +70,7 @@ fn regular(gaps: &[(f64, f64)], time: f64) -> Option<(f64, f64)> {
 /// How long after a CPU becomes idle a thread that waits for another CPU runs on it.
 pub(super) fn pull(cpus: (usize, usize), figures: &mut Figures) {
     const GIVE_UP: Duration = Duration::from_millis(40);
-    let ([settled, over], ended) = ([false; 2].map(AtomicBool::new), AtomicU64::new(0));
+    let (settled, ended) = (AtomicBool::new(false), AtomicU64::new(0));
     let (epoch, (a, b)) = (Instant::now(), cpus);
     // One that stays, one that may leave, on one CPU; one that ends, on the other.
     let moves = || {
@@ -91,15 +91,9 @@ pub(super) fn pull(cpus: (usize, usize), figures: &mut Figures) {
         while start.elapsed() < Duration::from_millis(2) {}
         ended.store(epoch.elapsed().as_nanos() as u64, Ordering::Release);
     };
-    #[expect(clippy::missing_spin_loop, reason = "a hypervisor may take the CPU of whoever hints")]
-    let stays = || while !over.load(Ordering::Acquire) {};
-    let moved = std::thread::scope(|scope| {
-        scope.spawn(on(a, stays));
-        let moved = both(cpus, moves, ends);
-        over.store(true, Ordering::Release);
-        moved
-    });
-    if let Some(time) = moved {
+    // Without a spin hint: a hypervisor may take the CPU of whoever gives one.
+    let stays = || ();
+    if let Some(time) = beside([(a, stays)], || both(cpus, moves, ends)) {
         figures.add(What::PULL, time.max(0.0));
     }
 }

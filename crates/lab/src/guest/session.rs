@@ -87,13 +87,13 @@ pub(crate) fn run(
         let gone = waiter.join().expect("waiting does not panic");
         (gone.and_then(|gone| logged.map(|()| gone)), words.join().expect("reading does not panic"))
     });
-    let Gone { status, wall, usage, .. } = gone?;
+    let Gone { status, wall, cpu, max_rss_kib, .. } = gone?;
     let cost = Cost {
         given: watch.meter.given(),
-        qemu_cpu_s: usage.cpu.as_secs_f64(),
+        qemu_cpu_s: cpu.as_secs_f64(),
         qemu_wall_s: wall.as_secs_f64(),
         boot_wall_s: watch.booted.map(|booted| (booted - start).as_secs_f64()),
-        max_rss_kib: usage.max_rss_kib,
+        max_rss_kib,
     };
     let (state, reason) = watch.transcript.state(ending, status.code(), &told(status, &words));
     Ok(Session { transcript: watch.transcript, ending, state, reason, cost })

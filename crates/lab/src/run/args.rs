@@ -178,14 +178,13 @@ impl Ready {
 impl Args {
     pub(crate) fn single(&self) -> Result<Single, String> {
         let chosen = self.locks()?;
-        let ready = self.ready(&chosen)?;
+        let mut ready = self.ready(&chosen)?;
         // Files come last, because a refusal leaves none behind.
-        let record = |path: &PathBuf| {
-            let mut new = Record::prepare(path, self.launch.record_limit, self.force, self.quiet)?;
-            new.cost.clone_from(&ready.cost);
-            Ok::<_, String>(new)
-        };
-        let record = self.record.as_ref().map(record).transpose()?;
+        let record = |path: &PathBuf| Record::prepare(path, self.launch.record_limit, self.force, self.quiet);
+        let mut record = self.record.as_ref().map(record).transpose()?;
+        if let Some(record) = &mut record {
+            record.cost = ready.cost.take();
+        }
         let stats = || Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force);
         let stats = self.stats.then(stats).transpose()?;
         let mut words = self.set.clone();

@@ -31,7 +31,9 @@ pub(crate) enum End {
 pub(crate) struct Gone {
     pub status: ExitStatus,
     pub wall: Duration,
-    pub usage: Usage,
+    /// Of it and of the descendants that it waited for; so is the memory, where the largest counts.
+    pub cpu: Duration,
+    pub max_rss_kib: u64,
     pub end: End,
 }
 
@@ -77,8 +79,7 @@ impl Running {
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
         waited?;
-        let (status, usage) = reap(self.pid)?;
-        Ok(Gone { status, wall, usage, end })
+        reap(self.pid, wall, end)
     }
 
     /// Ends the program if it must be, and returns when it has ended.
@@ -106,16 +107,8 @@ impl Running {
     }
 }
 
-/// What a child and the descendants that it waited for have used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Usage {
-    pub cpu: Duration,
-    /// The largest of them, not the sum.
-    pub max_rss_kib: u64,
-}
-
 /// Lets the kernel forget a child that has ended, so that nothing is waited for or interrupted.
-fn reap(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
+fn reap(pid: Pid, wall: Duration, end: End) -> io::Result<Gone> {
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
     // SAFETY: both pointers are to writable values of the types that the call fills, and they live through
     // it.
@@ -126,12 +119,9 @@ fn reap(pid: Pid) -> io::Result<(ExitStatus, Usage)> {
     // SAFETY: a `rusage` is made of integers, for which the zeroes above are valid, and the call only
     // overwrites them.
     let usage = unsafe { usage.assume_init() };
-    let time = |value: libc::timeval| {
-        Duration::from_secs(value.tv_sec as u64) + Duration::from_micros(value.tv_usec as u64)
-    };
-    let usage =
-        Usage { cpu: time(usage.ru_utime) + time(usage.ru_stime), max_rss_kib: usage.ru_maxrss as u64 };
-    Ok((ExitStatus::from_raw(status), usage))
+    let time = |value: libc::timeval| Duration::new(value.tv_sec as u64, value.tv_usec as u32 * 1000);
+    let (status, cpu) = (ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime));
+    Ok(Gone { status, wall, cpu, max_rss_kib: usage.ru_maxrss as u64, end })
 }
 
 #[cfg(test)]
@@ -151,7 +141,7 @@ mod tests {
     fn an_end_of_its_own_tells_code_and_use() {
         let gone = run("i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; exit 7", None, false);
         assert_eq!((gone.status.code(), gone.end), (Some(7), End::Own));
-        assert!(gone.usage.cpu > Duration::ZERO && gone.usage.max_rss_kib > 100, "{gone:?}");
+        assert!(gone.cpu > Duration::ZERO && gone.max_rss_kib > 100, "{gone:?}");
         assert!(gone.wall > Duration::ZERO);
     }
 

@@ -97,14 +97,10 @@ impl Environment {
             outside.filter(|path| Path::new(OsStr::from_bytes(path)).file_name() != Some(FILE.as_ref()));
         let library_path = library.map(|path| path.as_os_str().as_bytes());
         let preloaded: Vec<&[u8]> = library_path.into_iter().chain(others).collect();
-        let mut variables = Vec::new();
-        if !preloaded.is_empty() {
-            variables.push(("LD_PRELOAD", OsString::from_vec(preloaded.join(&b':'))));
-        }
-        if library.is_some() {
-            variables.push(("STANCHION", all_words(lock, words, outer)));
-        }
-        Self(variables)
+        let preload = OsString::from_vec(preloaded.join(&b':'));
+        let preload = (!preload.is_empty()).then_some(("LD_PRELOAD", preload));
+        let words = library.map(|_| ("STANCHION", all_words(lock, words, outer)));
+        Self(preload.into_iter().chain(words).collect())
     }
 
     pub(crate) fn apply(&self, command: &mut Command) {

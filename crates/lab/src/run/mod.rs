@@ -16,7 +16,7 @@ mod single;
 pub(crate) mod stats;
 
 pub(crate) use args::{Args, Launch};
-use lab_kit::output::{REFUSED, print};
+use lab_kit::output::{REFUSED, ended, print};
 pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 pub(crate) use stats::Places;
@@ -38,8 +38,5 @@ pub(crate) fn run(args: &Args) -> ExitCode {
         // The program's own code, whatever became of our files.
         None => args.single().map(|single| exit(single::run(single).into())),
     };
-    code.unwrap_or_else(|line| {
-        eprintln!("stanchion: {line}");
-        ExitCode::from(REFUSED)
-    })
+    code.unwrap_or_else(|line| ended(REFUSED, line))
 }

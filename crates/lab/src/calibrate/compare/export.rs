@@ -1,20 +1,16 @@
 //! A comparison for people, spreadsheets and programs.
 use super::verdict::{Comparison, Contest, Match, Row};
 use core::fmt::Write;
+use lab_kit::export::csv_records;
 use lab_kit::units::three_figures;
 
 /// One row for each lock of each cell.
 pub(super) fn csv(comparison: &Comparison) -> String {
     let Comparison { date, native, machine, right_winner, same_winner, .. } = comparison;
-    let mut writer = csv::Writer::from_writer(Vec::new());
-    for row in &comparison.rows {
-        writer.serialize(row).expect("rows are plain and memory does not fail");
-    }
-    let rows = writer.into_inner().expect("memory does not fail");
     let head = format!(
         "# stanchion calibrate --compare, schema 1, {date}\n# native: {native}\n# machine: {machine}\n# winner right: {right_winner}, same: {same_winner}\n"
     );
-    head.replace('\r', " ") + &String::from_utf8_lossy(&rows)
+    head.replace('\r', " ") + &csv_records(&comparison.rows)
 }
 
 /// Tables of a hundred columns, and a summary.

@@ -5,10 +5,10 @@ mod simulated;
 mod verdict;
 
 use super::args::Args;
-use super::run::{machine_for_comparison, warn};
+use super::run::machine_for_comparison;
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
-use lab_kit::output::{FAILED, INTERRUPTED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, print, warn};
 use stanchion_cells::scenes::words;
 use std::process::ExitCode;
 use verdict::Comparison;

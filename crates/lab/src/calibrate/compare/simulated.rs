@@ -7,11 +7,10 @@ use super::verdict::Row;
 use crate::calibrate::args::Args;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
+use stanchion_cells::pool::spread;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::workload;
 use stanchion_sim::{Failure, MS, NS, Spec, Time};
-use std::collections::BTreeMap;
-use std::sync::Mutex;
 
 /// Less overcommit needs less time: nobody waits for a turn.
 const WITHOUT_WAITING: Time = 10;
@@ -51,24 +50,15 @@ fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
 /// Simulates every native cell, several at once.
 pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
     let progress = Progress::new(cells.len() as u64, args.quiet);
-    let (left, rows) = (Mutex::new(cells.iter().enumerate()), Mutex::new(BTreeMap::new()));
-    let next = || left.lock().expect("no thread panics with it").next().filter(|_| !interrupt::requested());
-    let work = || {
-        while let Some((index, cell)) = next() {
-            let row = simulate(args, machine, cell).map_err(|why| {
-                format!("{} with {} threads, {}: not simulated: {why}", cell.lock, cell.threads, cell.profile)
-            });
-            rows.lock().expect("no thread panics with it").insert(index, row);
-            progress.step();
-        }
-    };
-    std::thread::scope(|scope| {
-        for _ in 0..std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(work);
-        }
+    let rows = spread(cells, &interrupt::requested, |cell| {
+        let row = simulate(args, machine, cell);
+        progress.step();
+        row.map_err(|why| {
+            format!("{} with {} threads, {}: not simulated: {why}", cell.lock, cell.threads, cell.profile)
+        })
     });
     progress.finish();
-    rows.into_inner().expect("no thread panicked").into_values().collect()
+    rows.into_iter().flatten().collect()
 }
 
 #[cfg(test)]

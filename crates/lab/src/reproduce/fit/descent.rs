@@ -77,7 +77,7 @@ pub(super) fn descend<T: Clone>(
 
 /// Solves a system with a symmetric, positive matrix by elimination.
 #[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix go by number")]
-fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+pub(crate) fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
     let count = right.len();
     for pivot in 0..count {
         for row in pivot + 1..count {

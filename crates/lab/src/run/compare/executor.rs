@@ -69,10 +69,8 @@ impl<'a> Executor<'a> {
     fn picked(&self, outputs: &[File; 2]) -> Result<Option<f64>, TrialError> {
         let Some(picker) = self.setting.metric.picker() else { return Ok(None) };
         for output in outputs {
-            match pick(&picker, from_start(output)?)? {
-                Some(Ok(number)) => return Ok(Some(number)),
-                Some(Err(reason)) => return Err(TrialError::Failed(format!("--metric: {reason}"))),
-                None => {}
+            if let Some(number) = pick(&picker, from_start(output)?)? {
+                return number.map(Some).map_err(|reason| TrialError::Failed(format!("--metric: {reason}")));
             }
         }
         Err(TrialError::Failed("it printed no line that matches --metric".to_owned()))
@@ -124,8 +122,8 @@ impl<'a> Executor<'a> {
         }
         Ok(Figures {
             wall_s: gone.wall.as_secs_f64(),
-            cpu_s: gone.usage.cpu.as_secs_f64(),
-            max_rss_kib: gone.usage.max_rss_kib,
+            cpu_s: gone.cpu.as_secs_f64(),
+            max_rss_kib: gone.max_rss_kib,
             picked,
         })
     }

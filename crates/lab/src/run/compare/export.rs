@@ -1,26 +1,17 @@
 //! How a comparison is told: a table for a terminal of a hundred columns, JSON of the whole, CSV of the runs.
 use super::metric::Figures;
 use super::report::{Failure, Report, Row};
-use core::fmt::Write;
 use lab_kit::export::{self, Formats, grid};
 use lab_kit::stats::Summary;
 
 pub(crate) fn table(report: &Report) -> String {
-    let setting = &report.setting;
-    let mut text = format!("\n{}\n", setting.metric.told());
-    let first = setting.locks.first().map_or("", String::as_str);
-    let mut table = grid::plain_table();
-    table.set_header(["lock", "runs", "median", "from .. to", &format!("ratio to {first} [95 %]"), ""]);
-    for row in &report.locks {
-        table.add_row(cells(row));
-    }
-    grid::align_right(&mut table);
-    let _ = writeln!(text, "{}", grid::trimmed(&table));
-    let _ = writeln!(
-        text,
-        "ratio: paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or fewer than 5 pairs"
-    );
-    text
+    let what = report.setting.metric.told();
+    let ratio = format!("ratio to {} [95 %]", report.setting.locks.first().map_or("", String::as_str));
+    let header = ["lock", "runs", "median", "from .. to", &ratio, ""];
+    let table = grid::trimmed(&grid::table(header, report.locks.iter().map(cells)));
+    let note =
+        "ratio: paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or fewer than 5 pairs";
+    format!("\n{what}\n{table}\n{note}\n")
 }
 
 fn cells(row: &Row) -> [String; 6] {
@@ -76,12 +67,12 @@ fn csv(report: &Report) -> String {
 }
 
 /// A run as a row; one that failed has a reason in place of figures.
-fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> Vec<(String, String)> {
+fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> [(&'static str, String); 9] {
     let state = if came.is_ok() { "measured" } else { "failed" };
     let figures = came.map(|figures| figures.map(|figure| figure.to_string()));
     let [metric, wall, cpu, rss] = figures.unwrap_or_default();
     let reason = came.err().unwrap_or_default().to_owned();
-    let columns = [
+    [
         ("lock", lock.to_owned()),
         ("round", round.to_string()),
         ("warmup", warmup.to_string()),
@@ -91,8 +82,7 @@ fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> 
         ("cpu_s", cpu),
         ("max_rss_kib", rss),
         ("reason", reason),
-    ];
-    columns.map(|(name, value)| (name.to_owned(), value)).into()
+    ]
 }
 
 #[cfg(test)]

@@ -10,13 +10,12 @@ mod report;
 
 use super::library::Environment;
 use super::program::Program;
-use core::fmt::Write;
 use executor::{Executor, TrialError};
 pub(crate) use export::FORMATS;
 use fastrand::Rng;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print, warn};
 use lab_kit::progress::Progress;
 use metric::Figures;
 pub(crate) use metric::Metric;
@@ -131,9 +130,7 @@ pub(crate) fn run(
         exports.abandon();
     }
     let mut text = export::table(&report);
-    for path in exports.paths() {
-        let _ = writeln!(text, "written: {}", path.display());
-    }
+    text.extend(exports.paths().map(|path| format!("written: {}\n", path.display())));
     let code = match report.complete {
         _ if error.is_some() || report.failed() => FAILED,
         true => PASSED,
@@ -150,12 +147,6 @@ pub(crate) fn run(
         eprintln!("stanchion: interrupted; what was finished is above{kept}");
     }
     code
-}
-
-fn warn(warnings: &[String]) {
-    for warning in warnings {
-        eprintln!("warning: {warning}");
-    }
 }
 
 /// A warning if the library lies where Cargo puts what it builds without optimisation.

@@ -3,7 +3,7 @@
 use super::codec::{Bytes, Key, unsigned, write_number};
 use super::cost::Costs;
 use super::raw::Chunk;
-use addr2line::gimli::LittleEndian;
+use addr2line::gimli::{LittleEndian, Reader};
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use stanchion_wire as wire;
@@ -14,8 +14,6 @@ use std::path::Path;
 const MAGIC: &[u8; 8] = b"STANCTRC";
 /// The first version had no marks, and is read, too.
 const VERSION: u32 = 2;
-/// Bytes of a chunk before its events.
-const HEAD: usize = 36;
 
 const META: u32 = 1;
 const CHUNK: u32 = 2;
@@ -125,32 +123,28 @@ fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Resu
             "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
         ));
     }
-    let meta = match section(&mut from)? {
-        (META, payload) => serde_json::from_slice::<Meta>(&payload).map_err(|_| DAMAGED)?,
-        _ => return Err(DAMAGED.to_owned()),
-    };
-    let (mut found, mut locks) = ((0, 0), None);
-    loop {
-        let (kind, payload) = section(&mut from)?;
-        match (kind, &locks) {
-            (CHUNK, None) => {
+    let (META, payload) = section(&mut from)? else { return Err(DAMAGED.to_owned()) };
+    let meta: Meta = serde_json::from_slice(&payload).map_err(|_| DAMAGED)?;
+    let mut found = (0, 0);
+    let locks = loop {
+        match section(&mut from)? {
+            (CHUNK, payload) => {
                 let chunk = chunk(&payload).ok_or(DAMAGED)?;
                 found = (found.0 + 1, found.1 + u64::from(chunk.number));
                 each(&chunk).ok_or(DAMAGED)?;
             }
-            (LOCKS, None) => locks = Some(table(&payload).ok_or(DAMAGED)?),
-            (END, Some(_)) => {
-                let totals = totals(&payload).ok_or(DAMAGED)?;
-                let is_over = from.read(&mut [0]).is_ok_and(|more| more == 0);
-                let fits = (totals.chunks, totals.events) == found && is_over;
-                if !fits || !meta.ticks_per_ns.is_finite() || meta.ticks_per_ns <= 0.0 {
-                    return Err(DAMAGED.to_owned());
-                }
-                return Ok(Whole { meta, locks: locks.unwrap_or_default(), totals });
-            }
+            (LOCKS, payload) => break table(&payload).ok_or(DAMAGED)?,
             _ => return Err(DAMAGED.to_owned()),
         }
+    };
+    let (END, payload) = section(&mut from)? else { return Err(DAMAGED.to_owned()) };
+    let totals = totals(&payload).ok_or(DAMAGED)?;
+    let is_over = from.read(&mut [0]).is_ok_and(|more| more == 0);
+    let fits = (totals.chunks, totals.events) == found && is_over;
+    if !fits || !meta.ticks_per_ns.is_finite() || meta.ticks_per_ns <= 0.0 {
+        return Err(DAMAGED.to_owned());
     }
+    Ok(Whole { meta, locks, totals })
 }
 
 /// Kind and payload of the next one.
@@ -178,16 +172,15 @@ fn fill(from: &mut impl Read, bytes: &mut [u8]) -> Result<(), String> {
 }
 
 fn chunk(payload: &[u8]) -> Option<Chunk> {
-    let (head, events) = payload.split_at_checked(HEAD)?;
-    let head = wire::Bytes(head);
+    let mut bytes = Bytes::new(payload, LittleEndian);
     Some(Chunk {
-        process: head.u32(0),
-        pid: head.u32(4),
-        number: head.u32(8),
-        thread: head.u64(12),
-        base: head.u64(20),
-        dropped: head.u64(28),
-        events: events.to_vec(),
+        process: bytes.read_u32().ok()?,
+        pid: bytes.read_u32().ok()?,
+        number: bytes.read_u32().ok()?,
+        thread: bytes.read_u64().ok()?,
+        base: bytes.read_u64().ok()?,
+        dropped: bytes.read_u64().ok()?,
+        events: bytes.slice().to_vec(),
     })
 }
 

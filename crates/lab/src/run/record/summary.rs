@@ -4,7 +4,7 @@ use super::missing;
 use super::raw::Chunk;
 use core::cmp::Reverse;
 use core::fmt::Write;
-use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::grid::{table, trimmed};
 use lab_kit::units::{format_ns, plural};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -132,18 +132,15 @@ impl Summary {
         if locks.is_empty() {
             return text;
         }
-        let mut table = plain_table();
-        table.set_header(["lock", "kind", "events", "waited", "max", "held", "max"]);
-        for ((process, key), sum) in locks.iter().take(TOP) {
+        let row = |((process, key), sum): &(&Lock, &Sum)| {
             let process = if pids.len() > 1 { format!("{process}:") } else { String::new() };
             let lock = format!("{process}{:#x}", key.address());
-            let mut cells = vec![lock, key.kind().name().to_owned(), sum.events.to_string()];
             let times = [sum.waited, sum.longest_wait, sum.held, sum.longest_hold];
-            cells.extend(times.map(|ticks| format_ns(meta.ns(ticks))));
-            table.add_row(cells);
-        }
-        align_right(&mut table);
-        let _ = writeln!(text, "{}", trimmed(&table));
+            let times = times.map(|ticks| format_ns(meta.ns(ticks)));
+            [lock, key.kind().name().to_owned(), sum.events.to_string()].into_iter().chain(times)
+        };
+        let header = ["lock", "kind", "events", "waited", "max", "held", "max"];
+        let _ = writeln!(text, "{}", trimmed(&table(header, locks.iter().take(TOP).map(row))));
         if locks.len() > TOP {
             let _ = writeln!(text, "and {} more; --json has all", locks.len() - TOP);
         }

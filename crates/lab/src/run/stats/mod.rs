@@ -7,8 +7,8 @@ mod file;
 mod symbols;
 
 use core::fmt::Write;
-use file::{Process, Snapshot, Times};
-use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use file::{Lock, Process, Snapshot};
+use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{Exports, Writer};
 use lab_kit::units::{format_ns, percent};
 use std::collections::BTreeMap;
@@ -60,7 +60,7 @@ impl Stats {
     /// Where each lock was first taken, by process and address; of several sides, the one that waited most.
     pub(crate) fn places(&self) -> Places {
         let Ok(Snapshot { processes, locks, .. }) = self.snapshot() else { return Places::default() };
-        let place = |lock: file::Lock| ((processes[lock.process].pid, lock.address), lock.first_taken);
+        let place = |lock: Lock| ((processes[lock.process].pid, lock.address), lock.first_taken);
         // The last one of an address is kept.
         locks.into_iter().rev().map(place).collect()
     }
@@ -120,9 +120,15 @@ fn tight(ns: f64) -> String {
     format_ns(ns).replace(' ', "")
 }
 
-fn cells(times: &Times) -> [String; 3] {
-    let max = times.max_ns.map(|time| time as f64);
-    [times.p50_ns, times.p99_ns, max].map(|time| time.map_or_else(|| "-".to_owned(), tight))
+fn cells((number, lock): (usize, &Lock)) -> Vec<String> {
+    let share = percent(lock.contended as f64 / lock.acquisitions.max(1) as f64);
+    let mut row = vec![number.to_string(), lock.kind.name().to_owned(), lock.acquisitions.to_string()];
+    row.extend([share, tight(lock.waited_ns)]);
+    for times in [&lock.wait, &lock.hold] {
+        let times = [times.p50_ns, times.p99_ns, times.max_ns.map(|time| time as f64)];
+        row.extend(times.map(|time| time.map_or_else(|| "-".to_owned(), tight)));
+    }
+    row
 }
 
 fn short(name: &str) -> String {
@@ -133,24 +139,20 @@ fn short(name: &str) -> String {
 }
 
 fn table(snapshot: &Snapshot, top: usize) -> String {
-    let mut table = plain_table();
+    let header = ["#", "kind", "acquired", "contended", "waited"];
     let times = ["wait p50", "p99", "max", "hold p50", "p99", "max"];
-    table.set_header(["#", "kind", "acquired", "contended", "waited"].into_iter().chain(times));
-    let mut places = String::new();
-    for (number, lock) in (1..).zip(snapshot.locks.iter().take(top)) {
-        let share = percent(lock.contended as f64 / lock.acquisitions.max(1) as f64);
-        let mut row = vec![number.to_string(), lock.kind.name().to_owned(), lock.acquisitions.to_string()];
-        row.extend([share, tight(lock.waited_ns)]);
-        row.extend(cells(&lock.wait).into_iter().chain(cells(&lock.hold)));
-        table.add_row(row);
-        let _ = write!(places, "\n{number:>3} ");
+    let locks = || (1..).zip(snapshot.locks.iter().take(top));
+    let table = grid::table(header.into_iter().chain(times), locks().map(cells));
+    let mut text = trimmed(&table) + "\nfirst taken in";
+    for (number, lock) in locks() {
+        let _ = write!(text, "\n{number:>3} ");
         if snapshot.processes.len() > 1 {
             let Process { pid, name } = &snapshot.processes[lock.process];
-            let _ = write!(places, "[{name} {pid}] ");
+            let _ = write!(text, "[{name} {pid}] ");
         }
         let shown: Vec<String> = lock.first_taken.iter().take(SHOWN).map(|name| short(name)).collect();
-        places.push_str(if shown.is_empty() { "?" } else { "" });
-        places.push_str(&shown.join(" < "));
+        text.push_str(if shown.is_empty() { "?" } else { "" });
+        text.push_str(&shown.join(" < "));
         let counts = [
             (lock.steals, "steals"),
             (lock.parks, "parks"),
@@ -159,11 +161,10 @@ fn table(snapshot: &Snapshot, top: usize) -> String {
             (if lock.lives > 1 { lock.lives } else { 0 }, "locks one after another"),
         ];
         for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            let _ = write!(places, "; {count} {what}");
+            let _ = write!(text, "; {count} {what}");
         }
     }
-    align_right(&mut table);
-    format!("{}\nfirst taken in{places}", trimmed(&table))
+    text
 }
 
 #[cfg(test)]
