@@ -89,12 +89,12 @@ fn command() -> ExitCode {
         Command::Sweep(args) => sweep::run(&args),
         Command::Reproduce(args) => reproduce::reproduce(&args),
         Command::Fit(args) => reproduce::fit(&args),
-        Command::Torture(args) => torture::run(&args),
+        Command::Torture(args) => answer("torture", torture::run(&args)),
         Command::Calibrate(args) => calibrate::run(&args),
-        Command::Explore(args) => explore::run(&args),
+        Command::Explore(args) => answer("explore", explore::run(&args)),
         Command::Run(args) => run::run(&args),
         Command::Advise(args) => advise::run(&args),
-        Command::Guest(args) => guest::run(&args),
+        Command::Guest(args) => answer("guest", guest::run(&args)),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut script);
@@ -109,6 +109,14 @@ fn command() -> ExitCode {
             pages.map_or_else(failed, |()| ExitCode::SUCCESS)
         }
     }
+}
+
+/// What a command ends with. An error is a line about its input: nothing was run.
+fn answer(command: &str, done: Result<ExitCode, String>) -> ExitCode {
+    done.unwrap_or_else(|line| {
+        eprintln!("stanchion {command}: {line}");
+        ExitCode::from(REFUSED)
+    })
 }
 
 /// Help and version are answers; everything else is one line and exit code 2.
