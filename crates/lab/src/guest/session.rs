@@ -37,9 +37,9 @@ pub(crate) struct Cost {
 
 type Audience<'a> = dyn FnMut(Option<&Record>) -> bool + 'a;
 
-/// Starts `command`, which boots a guest for a lock and round, and sees it through: for `boot` until the first
-/// record comes, and from there for `work`. `log` gets every byte that the guest writes. `audience` is called with each record, and with none when a
-/// glance has passed, and says whether the user wants to stop.
+/// Starts `command`, which boots a guest for a lock and round, and sees it through: for `boot` until the
+/// first record comes, and from there for `work`. `log` gets every byte that the guest writes. `audience` is
+/// called with each record, and with none when a glance has passed, and says whether the user wants to stop.
 pub(crate) fn run(
     command: &mut Command,
     (lock, round): (&str, usize),
