@@ -90,12 +90,12 @@ fn command() -> Result<ExitCode, String> {
         Command::Sweep(args) => sweep::run(&args)?,
         Command::Reproduce(args) => reproduce::reproduce(&args)?,
         Command::Fit(args) => reproduce::fit(&args)?,
-        Command::Torture(args) => torture::run(&args),
-        Command::Calibrate(args) => calibrate::run(&args),
-        Command::Explore(args) => explore::run(&args),
-        Command::Run(args) => run::run(&args),
-        Command::Advise(args) => advise::run(&args),
-        Command::Guest(args) => guest::run(&args),
+        Command::Torture(args) => torture::run(&args)?,
+        Command::Calibrate(args) => calibrate::run(&args)?,
+        Command::Explore(args) => explore::run(&args)?,
+        Command::Run(args) => run::run(&args)?,
+        Command::Advise(args) => advise::run(&args)?,
+        Command::Guest(args) => guest::run(&args)?,
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut script);

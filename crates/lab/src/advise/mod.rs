@@ -17,7 +17,7 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::export::Formats;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, ended, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
 use load::Recording;
 use predict::{Case, Cell, TODAY};
 use report::{Report, WhatIf, distinct};
@@ -29,12 +29,8 @@ use std::sync::Arc;
 const FORMATS: Formats<Report> =
     Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(answer::page) };
 
-pub(crate) fn run(args: &Args) -> ExitCode {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     interrupt::install();
-    advise(args).unwrap_or_else(|line| ended(REFUSED, line))
-}
-
-fn advise(args: &Args) -> Result<ExitCode, String> {
     let locks = locks(args)?;
     let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
     // Machines are refused before a program is started; how many workers there were is known only after.

@@ -6,7 +6,7 @@ use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::interrupt;
-use lab_kit::output::{INTERRUPTED, REFUSED, ended, print, warn};
+use lab_kit::output::{INTERRUPTED, print, warn};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::format_ns;
@@ -32,15 +32,14 @@ struct Calibrated {
     date: String,
 }
 
-pub(crate) fn run(args: &Args) -> ExitCode {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     interrupt::install();
     let there = [&args.out, &args.csv].into_iter().flatten().find(|path| !args.force && path.exists());
-    let done = match there {
+    match there {
         Some(path) => Err(format!("{} exists already; use --force to replace it", path.display())),
         None if args.compare => compare::run(args),
         None => calibrate(args),
-    };
-    done.unwrap_or_else(|message| ended(REFUSED, message))
+    }
 }
 
 fn calibrate(args: &Args) -> Result<ExitCode, String> {

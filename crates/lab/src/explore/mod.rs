@@ -8,7 +8,7 @@ use crate::one_by_one::{Column, Report, cpus, table};
 pub(crate) use args::Args;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, PASSED, REFUSED, add, say};
+use lab_kit::output::{FAILED, PASSED, add, say};
 use lab_kit::progress::Progress;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -19,16 +19,12 @@ use std::process::ExitCode;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
-pub(crate) fn run(args: &Args) -> ExitCode {
-    let done = match &args.replay {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    match &args.replay {
         _ if args.list => Ok(list()),
         Some(what) => again(args, what),
         None => explore_all(args),
-    };
-    done.unwrap_or_else(|line| {
-        eprintln!("stanchion explore: {line}");
-        ExitCode::from(REFUSED)
-    })
+    }
 }
 
 fn list() -> ExitCode {
@@ -189,10 +185,9 @@ impl Outcome {
             Failed { seed: *seed, after: seed - args.seed + 1, kind, what }
         });
         let as_stated = subject.broken.map(|broken| {
-            let kinds: Vec<&str> = broken.kinds.iter().map(|kind| kind.name()).collect();
-            failed.as_ref().is_some_and(|seen| kinds.contains(&seen.kind) && seen.after <= broken.within)
+            let in_time = failed.as_ref().is_some_and(|failed| failed.after <= broken.within);
+            in_time && tally.failure.iter().any(|(_, failure)| broken.kinds.contains(&failure.kind))
         });
-        let lines = |finding: &Finding| finding.interleaving.lines().map(str::to_owned).collect();
         let events = ALL.iter().map(|&event| (event.name(), tally.count(event)));
         Self {
             lock: subject.name(),
@@ -210,7 +205,9 @@ impl Outcome {
                 && options.rounds > 1,
             events: events.filter(|&(_, count)| count > 0).collect(),
             failed,
-            finding: finding.map(|finding| (finding.replay.clone(), lines(finding))),
+            finding: finding.map(|Finding { replay, interleaving, .. }| {
+                (replay.clone(), interleaving.lines().map(str::to_owned).collect())
+            }),
             as_stated,
         }
     }
@@ -248,11 +245,9 @@ fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
         let weight = if outcome.rows_count { "FAILED" } else { "note" };
         let missed = outcome.rows_missed.iter().filter(|_| outcome.failed.is_none());
         lines.extend(missed.map(|row| format!("{lock}: {weight}: row never reached: {row}")));
-        let surprising = outcome.rows_surprising.iter();
-        lines.extend(
-            surprising
-                .map(|row| format!("{lock}: FAILED: row reached that was said to be out of reach: {row}")),
-        );
+        for row in &outcome.rows_surprising {
+            lines.push(format!("{lock}: FAILED: row reached that was said to be out of reach: {row}"));
+        }
         if expect_failure && !outcome.caught() {
             lines.push(format!("{lock}: expected to be caught as stated (see --list), and was not"));
         }

@@ -1,6 +1,6 @@
 //! The result for programs, spreadsheets and people.
 use super::figures::{FIGURES, vcpu_cpu_s};
-use super::record::{Test, TestOutcome};
+use super::record::TestOutcome;
 use super::report::{Report, Run};
 use super::table::tables;
 use core::fmt::Write;
@@ -83,17 +83,16 @@ fn html(report: &Report) -> String {
     let mut tests = report.runs.iter().flat_map(|run| &run.told.tests).peekable();
     if tests.peek().is_some() {
         body.push_str("<h2>Conformance tests</h2>");
-        page::facts(&mut body, tests.map(|test| (test.name.as_str(), outcome(test))));
+        page::facts(
+            &mut body,
+            tests.map(|test| {
+                let (failed, detail) = (test.outcome == TestOutcome::Failed, test.detail.as_deref());
+                let why = if failed { format!(": {}", detail.unwrap_or_default()) } else { String::new() };
+                (test.name.as_str(), test.outcome.told(false).to_owned() + &why)
+            }),
+        );
     }
     body.push_str("<h2>Where this comes from</h2>");
     page::facts(&mut body, facts(report));
     page::page(&format!("stanchion guest, {date}"), "", &body)
-}
-
-fn outcome(test: &Test) -> String {
-    match test.outcome {
-        TestOutcome::Ok => "ok".to_owned(),
-        TestOutcome::Failed => format!("FAILED: {}", test.detail.as_deref().unwrap_or_default()),
-        TestOutcome::Ignored => "ignored".to_owned(),
-    }
 }

@@ -21,8 +21,3 @@ mod workload;
 
 pub(crate) use run::run;
 pub(crate) use setting::Args;
-
-/// The contract of the exit codes, as `--help` tells it.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well, also if a build was unfinished at its limit; 1 a guest failed, died or \
-had to be killed, a test failed (with --expect-failure: a lock survived), or a file could not be written; 2 bad input, no QEMU or no image, nothing was run; 130 interrupted, \
-what was finished is kept.";

@@ -11,7 +11,7 @@ use lab_kit::interrupt;
 use rustix::fs::{Access, access};
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use serde::{Deserialize, Serialize};
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -70,18 +70,24 @@ impl Machine {
 
     fn boots(&self, setting: &Setting) -> Result<(), String> {
         let mut command = self.command(setting, "workload=boot");
-        let session = session::run(&mut command, [KVM; 2], None, &mut |_| interrupt::requested());
-        let session = session.map_err(|error| error.to_string())?;
-        if session.ending == Ending::NotUp {
+        let run = session::run(&mut command, ("none", 0), [KVM; 2], None, &mut |_| interrupt::requested());
+        let run = run.map_err(|error| error.to_string())?;
+        if run.ending == Ending::NotUp {
             return Err(format!("the guest did not come up under KVM in {} s", KVM.as_secs()));
         }
-        session.reason.map_or(Ok(()), |reason| Err(format!("under KVM {reason}")))
+        run.reason.map_or(Ok(()), |reason| Err(format!("under KVM {reason}")))
     }
 
     /// The command that boots it, with `words` on the kernel's command line.
     pub(crate) fn command(&self, setting: &Setting, words: &str) -> Command {
+        let (accel, cpu) = match setting.accel {
+            Accel::Kvm => ("kvm", "host"),
+            Accel::Tcg | Accel::Auto => ("tcg,thread=multi", "max"),
+        };
+        let (memory, vcpus) = (setting.memory_mib.to_string(), setting.vcpus.to_string());
         let mut command = Command::new(&self.qemu);
-        command.args(self.arguments(setting, words));
+        command.args(ALWAYS.split(' ')).args(["-accel", accel, "-cpu", cpu, "-m", &memory, "-smp", &vcpus]);
+        command.args(numa(setting)).arg("-kernel").arg(&self.image).args(["-append", words]);
         // A group of its own: Ctrl-C is for us, and what it leaves behind is ended with it.
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
         let (us, cpus) = (getpid(), setting.cpus.clone());
@@ -98,19 +104,6 @@ impl Machine {
         // its own captured values.
         unsafe { command.pre_exec(prepare) };
         command
-    }
-
-    fn arguments(&self, setting: &Setting, words: &str) -> Vec<OsString> {
-        let (accel, cpu) = match setting.accel {
-            Accel::Kvm => ("kvm", "host"),
-            Accel::Tcg | Accel::Auto => ("tcg,thread=multi", "max"),
-        };
-        let (memory, vcpus) = (setting.memory_mib.to_string(), setting.vcpus.to_string());
-        let own = ["-accel", accel, "-cpu", cpu, "-m", &memory, "-smp", &vcpus];
-        let mut arguments: Vec<OsString> = ALWAYS.split(' ').chain(own).map(OsString::from).collect();
-        arguments.extend(numa(setting).iter().map(OsString::from));
-        arguments.extend(["-kernel".into(), self.image.clone().into(), "-append".into(), words.into()]);
-        arguments
     }
 }
 
@@ -176,6 +169,7 @@ fn offered(device: &Path) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsString;
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
@@ -196,11 +190,14 @@ mod tests {
     #[test]
     fn the_words_are_one_argument_and_the_last() {
         let machine = Machine { qemu: "/q".into(), image: "/i".into() };
-        let arguments = machine.arguments(&setting(4, 1), "workload=build lock=byte");
-        assert_eq!(arguments.last().and_then(|word| word.to_str()), Some("workload=build lock=byte"));
-        assert!(arguments.contains(&"tcg,thread=multi".into()) && !arguments.contains(&"host".into()));
+        let arguments = |setting: &Setting, words: &str| -> Vec<OsString> {
+            machine.command(setting, words).get_args().map(OsStr::to_owned).collect()
+        };
+        let tcg = arguments(&setting(4, 1), "workload=build lock=byte");
+        assert_eq!(tcg.last().and_then(|word| word.to_str()), Some("workload=build lock=byte"));
+        assert!(tcg.contains(&"tcg,thread=multi".into()) && !tcg.contains(&"host".into()));
         let kvm = Setting { accel: Accel::Kvm, ..setting(4, 1) };
-        assert!(machine.arguments(&kvm, "").contains(&"host".into()));
+        assert!(arguments(&kvm, "").contains(&"host".into()));
     }
 
     #[test]

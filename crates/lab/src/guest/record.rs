@@ -127,6 +127,19 @@ pub(crate) enum TestOutcome {
     Ignored,
 }
 
+impl TestOutcome {
+    /// As `cargo test` tells it. A failure that is `expected` is told in other words: who searches a log for
+    /// what failed is not to find it.
+    pub(crate) fn told(self, expected: bool) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed if expected => "failed, as expected",
+            Self::Failed => "FAILED",
+            Self::Ignored => "ignored",
+        }
+    }
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Vcpu {
     #[serde(rename = "vcpu")]

@@ -1,18 +1,21 @@
 //! Everything that came of a run of the command; the one thing that all formats are written from.
 use super::record::Hardware;
-use super::session::{Cost, Session};
+use super::session::Cost;
 use super::setting::Setting;
-use super::transcript::{State, Told};
+use super::transcript::{Ending, State, Told};
 use super::workload::Workload;
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SCHEMA: u32 = 1;
 
+/// A boot that is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub lock: String,
     pub round: usize,
+    #[serde(skip)]
+    pub ending: Ending,
     pub state: State,
     /// What went wrong that must not pass silently.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -28,21 +31,16 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    pub(crate) fn of(setting: &Setting, lock: &str, round: usize, session: Session) -> Self {
-        let Session { transcript, mut state, mut reason, cost, .. } = session;
-        if let (None, Some(lacks)) = (&reason, lacks(setting, &transcript.told)) {
-            (state, reason) = (State::Failed, Some(format!("the guest ended well, but {lacks}")));
+    /// It, a failure if the guest has not done all that was asked of it; the last lines of a sound one are
+    /// not kept.
+    pub(crate) fn checked(mut self, setting: &Setting) -> Self {
+        if let (None, Some(lacks)) = (&self.reason, lacks(setting, &self.told)) {
+            (self.state, self.reason) = (State::Failed, Some(format!("the guest ended well, but {lacks}")));
         }
-        Self {
-            lock: lock.to_owned(),
-            round,
-            caught: transcript.has_caught(),
-            log: if reason.is_some() { transcript.log } else { Vec::new() },
-            state,
-            reason,
-            told: transcript.told,
-            cost,
+        if self.reason.is_none() {
+            self.log.clear();
         }
+        self
     }
 
     /// It, unless it went wrong: then its figures are nobody's.

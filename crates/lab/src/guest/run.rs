@@ -2,7 +2,7 @@
 use super::export::FORMATS;
 use super::qemu::Machine;
 use super::record::Record;
-use super::report::{Report, Run, SCHEMA};
+use super::report::{Report, SCHEMA};
 use super::session;
 use super::setting::Args;
 use super::table;
@@ -12,21 +12,14 @@ use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, REFUSED, create_for, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, create_for, print};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use std::fs::File;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &Args) -> ExitCode {
-    start(args).unwrap_or_else(|line| {
-        eprintln!("stanchion guest: {line}");
-        ExitCode::from(REFUSED)
-    })
-}
-
 /// Everything that can be refused is refused, with one line, before anything is started.
-fn start(args: &Args) -> Result<ExitCode, String> {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut setting = args.setting.clone();
     setting.resolve(args.cpus, args.limit)?;
     let machine = Machine::find(args.qemu.as_deref(), args.image.as_deref())?;
@@ -84,7 +77,7 @@ fn all(
     let trials = setting.trials();
     // A guest may be silent for long.
     let progress = Progress::new(trials.len() as u64 * PARTS, args.quiet).ticking();
-    for (&(lock, round), before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
+    for (&trial @ (lock, round), before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
         if interrupt::requested() {
             break;
         }
@@ -99,19 +92,20 @@ fn all(
                     progress.now(format!("{what}: {part}"));
                 }
                 Some(Record::Test(test)) if setting.workload == Workload::Conform => {
-                    progress.say(&table::test_line(test, args.expect_failure));
+                    let outcome = test.outcome.told(args.expect_failure);
+                    progress.say(&format!("test {} ... {outcome}", test.name));
                 }
                 _ => {}
             }
             interrupt::requested()
         };
         let mut command = machine.command(&setting, &setting.words(lock, round, report.rate()));
-        let session = session::run(&mut command, limits, log.as_mut(), &mut audience)
+        let run = session::run(&mut command, trial, limits, log.as_mut(), &mut audience)
             .map_err(|error| format!("{}: {error}", machine.qemu.display()))?;
-        if session.ending == Ending::Stopped {
+        if run.ending == Ending::Stopped {
             break;
         }
-        let run = Run::of(&setting, lock, round, session);
+        let run = run.checked(&setting);
         progress.set(before + PARTS);
         progress.line(&format!("{what}: {}", table::in_short(&run)));
         report.runs.push(run);

@@ -1,7 +1,8 @@
 //! One boot: QEMU from its start to its end, watched line by line.
 use super::clock::{Given, Meter};
 use super::record::{Line, Record, shown};
-use super::transcript::{Ending, State, Transcript};
+use super::report::Run;
+use super::transcript::{Ending, Transcript};
 use crate::run::child::{Gone, Limits, Running};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
@@ -34,28 +35,18 @@ pub(crate) struct Cost {
     pub max_rss_kib: u64,
 }
 
-/// A boot that is over.
-#[derive(Debug)]
-pub(crate) struct Session {
-    pub transcript: Transcript,
-    pub ending: Ending,
-    pub state: State,
-    /// What went wrong, if it did.
-    pub reason: Option<String>,
-    pub cost: Cost,
-}
-
 type Audience<'a> = dyn FnMut(Option<&Record>) -> bool + 'a;
 
-/// Starts `command` and sees it through: for `boot` until the first record comes, and from there for `work`.
-/// `log` gets every byte that the guest writes. `audience` is called with each record, and with none when a
-/// glance has passed, and says whether the user wants to stop.
+/// Starts `command`, which boots a guest for a lock and round, and sees it through: for `boot` until the
+/// first record comes, and from there for `work`. `log` gets every byte that the guest writes. `audience` is
+/// called with each record, and with none when a glance has passed, and says whether the user wants to stop.
 pub(crate) fn run(
     command: &mut Command,
+    (lock, round): (&str, usize),
     [boot, work]: [Duration; 2],
     log: Option<&mut File>,
     audience: &mut Audience,
-) -> io::Result<Session> {
+) -> io::Result<Run> {
     let start = Instant::now();
     let mut child = command.spawn()?;
     let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
@@ -95,8 +86,11 @@ pub(crate) fn run(
         boot_wall_s: watch.booted.map(|booted| (booted - start).as_secs_f64()),
         max_rss_kib,
     };
-    let (state, reason) = watch.transcript.state(ending, status.code(), &told(status, &words));
-    Ok(Session { transcript: watch.transcript, ending, state, reason, cost })
+    let transcript = watch.transcript;
+    let (state, reason) = transcript.state(ending, status.code(), &told(status, &words));
+    let (lock, caught) = (lock.to_owned(), transcript.has_caught());
+    let Transcript { told, log, .. } = transcript;
+    Ok(Run { lock, round, ending, state, reason, caught, told, cost, log })
 }
 
 /// A boot that is watched.

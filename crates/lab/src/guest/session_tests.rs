@@ -1,10 +1,13 @@
 //! Sessions with a shell in QEMU's place.
+use super::super::transcript::State;
 use super::*;
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 const SOUND: &str = r#"echo booting; echo '{"record":"boot","version":1,"vcpus":4,"nodes":1,"hypervisor":"TCG","tsc_hz":1,"x2apic":true,"steal_time":false,"kick_hypercall":false,"yield_hypercall":false,"boot_ns":5}'"#;
 const OVER: &str = r#"echo '{"record":"end","ok":true}'; exit 33"#;
+
+const TRIAL: (&str, usize) = ("byte", 0);
 
 /// Stops after so many records.
 fn watcher(stop_at: usize) -> impl FnMut(Option<&Record>) -> bool {
@@ -15,14 +18,14 @@ fn watcher(stop_at: usize) -> impl FnMut(Option<&Record>) -> bool {
     }
 }
 
-fn run(script: &str, seconds: f64, stop_at: usize) -> Session {
+fn run(script: &str, seconds: f64, stop_at: usize) -> Run {
     let mut command = Command::new("sh");
     command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let limits = [Duration::from_secs_f64(seconds); 2];
-    super::run(command.process_group(0), limits, None, &mut watcher(stop_at)).expect("a shell")
+    super::run(command.process_group(0), TRIAL, limits, None, &mut watcher(stop_at)).expect("a shell")
 }
 
-fn reason(session: &Session) -> String {
+fn reason(session: &Run) -> String {
     session.reason.clone().expect("a reason")
 }
 
@@ -31,7 +34,7 @@ fn a_good_guest_is_finished_and_everything_is_read() {
     let session = run(&format!("{SOUND}; {OVER}"), 100.0, usize::MAX);
     assert_eq!((session.state, session.ending), (State::Finished, Ending::Own));
     assert!(session.reason.is_none() && session.cost.boot_wall_s.is_some());
-    assert_eq!(session.transcript.log, ["booting"]);
+    assert_eq!(session.log, ["booting"]);
 }
 
 #[test]
@@ -84,13 +87,13 @@ fn the_log_has_every_byte() {
     command.args(["-c", &script]).stdout(Stdio::piped()).process_group(0);
     let limits = [Duration::from_mins(1); 2];
     let mut watcher = watcher(usize::MAX);
-    super::run(&mut command, limits, Some(&mut file), &mut watcher).expect("a shell");
+    super::run(&mut command, TRIAL, limits, Some(&mut file), &mut watcher).expect("a shell");
     let bytes = std::fs::read(&path).expect("written");
     assert!(bytes.starts_with(b"\xff\nbooting\n{") && bytes.ends_with(b"}\nhalf"));
 
     let mut full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut command = Command::new("sh");
     command.args(["-c", &format!("{SOUND}; sleep 600")]).stdout(Stdio::piped()).process_group(0);
-    let error = super::run(&mut command, limits, Some(&mut full), &mut watcher).expect_err("no room");
+    let error = super::run(&mut command, TRIAL, limits, Some(&mut full), &mut watcher).expect_err("no room");
     assert!(error.to_string().starts_with("--log: "), "{error}");
 }

@@ -14,7 +14,11 @@ const SECONDS_MOST: f64 = 86_400.0;
 
 /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
 #[derive(clap::Args, Debug)]
-#[command(after_help = super::EXIT_CODES)]
+#[command(
+    after_help = "Exit codes: 0 all went well, also if a build was unfinished at its limit; 1 a guest failed, died or \
+had to be killed, a test failed (with --expect-failure: a lock survived), or a file could not be written; 2 bad input, no QEMU or no image, nothing was run; 130 interrupted, \
+what was finished is kept."
+)]
 pub(crate) struct Args {
     #[command(flatten)]
     pub setting: Setting,

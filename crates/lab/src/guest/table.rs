@@ -1,7 +1,7 @@
 //! The result for people: tables for a terminal of a hundred columns and for the page, and conformance tests
 //! as `cargo test` prints them.
 use super::figures::{self, Figure, count, given, summary, vcpu_cpu_s};
-use super::record::{Test, TestOutcome, WIDTH, Work, shown};
+use super::record::{TestOutcome, WIDTH, Work, shown};
 use super::report::{Report, Run};
 use super::transcript::State;
 use super::workload::Workload;
@@ -158,18 +158,6 @@ pub(crate) fn in_short(run: &Run) -> String {
     }
 }
 
-/// `test pv_qspin::excludes ... ok`. A failure that is `expected` is not told as `cargo test` tells one: who
-/// searches a log for what failed is not to find it.
-pub(crate) fn test_line(test: &Test, expected: bool) -> String {
-    let outcome = match test.outcome {
-        TestOutcome::Ok => "ok",
-        TestOutcome::Failed if expected => "failed, as expected",
-        TestOutcome::Failed => "FAILED",
-        TestOutcome::Ignored => "ignored",
-    };
-    format!("test {} ... {outcome}", test.name)
-}
-
 /// What failed and why, and how many passed.
 pub(crate) fn tests(report: &Report, expected: bool) -> String {
     let all = || report.runs.iter().flat_map(|run| &run.told.tests);
@@ -188,9 +176,8 @@ pub(crate) fn tests(report: &Report, expected: bool) -> String {
     let [passed, failed, ignored] =
         [TestOutcome::Ok, TestOutcome::Failed, TestOutcome::Ignored].map(|outcome| ended(outcome).count());
     let verdict = match (report.failures().next().is_some(), report.complete) {
-        (true, _) if expected => "failed, as expected",
-        (true, _) => "FAILED",
-        (false, true) => "ok",
+        (true, _) => TestOutcome::Failed.told(expected),
+        (false, true) => TestOutcome::Ok.told(expected),
         (false, false) => "interrupted",
     };
     let wall: f64 = report.runs.iter().map(|run| run.cost.qemu_wall_s).sum();

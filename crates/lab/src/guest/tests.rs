@@ -7,7 +7,7 @@ use super::report::{Report, Run, SCHEMA};
 use super::session::Cost;
 use super::setting::Setting;
 use super::table::{cell, in_short, render, tables};
-use super::transcript::{State, Told};
+use super::transcript::{Ending, State, Told};
 use super::workload::Workload;
 use clap::{Args, FromArgMatches};
 use lab_kit::provenance::Provenance;
@@ -54,7 +54,8 @@ pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
     let given = vec![Given { cpu_ns: 1_500_000_000, stolen_ns: 250_000_000 }; 2];
     let cost = Cost { given, boot_wall_s: Some(0.5), ..Cost::default() };
     let reason = matches!(state, State::Failed | State::Killed).then(|| "the guest panicked: <b>".into());
-    Run { lock: lock.into(), round: 0, state, reason, caught: false, told, cost, log: Vec::new() }
+    let (ending, log) = (Ending::Own, Vec::new());
+    Run { lock: lock.into(), round: 0, ending, state, reason, caught: false, told, cost, log }
 }
 
 /// A sound run, one that was not finished, and one that failed.

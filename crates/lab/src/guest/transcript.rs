@@ -40,9 +40,10 @@ pub(crate) struct Transcript {
 }
 
 /// Who ended the boot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The guest, or QEMU.
+    #[default]
     Own,
     /// We, because no guest had come up.
     NotUp,

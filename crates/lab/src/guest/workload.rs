@@ -58,7 +58,7 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
     };
     let mut chosen: Vec<&str> = Vec::new();
     for word in words.iter().map(|word| word.trim()) {
-        let named: Vec<&str> = match word {
+        let mut named: Vec<&str> = match word {
             _ if workload == Workload::Boot => vec!["none"],
             "all" if workload == Workload::Conform => vec!["all"],
             "all" => group(false),
@@ -67,8 +67,8 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
             busted if busted.starts_with("busted-") => vec![busted],
             _ => vec![single(workload, word)?],
         };
-        let new: Vec<&str> = named.into_iter().filter(|lock| !chosen.contains(lock)).collect();
-        chosen.extend(new);
+        named.retain(|lock| !chosen.contains(lock));
+        chosen.extend(named);
     }
     if chosen.is_empty() {
         return Err("--lock names no lock".to_owned());

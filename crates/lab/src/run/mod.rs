@@ -16,7 +16,7 @@ mod single;
 pub(crate) mod stats;
 
 pub(crate) use args::{Args, Launch};
-use lab_kit::output::{REFUSED, ended, print};
+use lab_kit::output::print;
 pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
 pub(crate) use stats::Places;
@@ -30,13 +30,12 @@ pub(crate) fn record(args: &Args) -> Result<Places, String> {
     Ok(stats.map(|stats| stats.places()).unwrap_or_default())
 }
 
-pub(crate) fn run(args: &Args) -> ExitCode {
-    let code = match &args.show {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    match &args.show {
         _ if args.list => Ok(print(&locks::list(), ExitCode::SUCCESS)),
         Some(trace) => record::show(trace, args.json.as_deref(), args.force),
         None if args.compare => args.comparison(),
         // The program's own code, whatever became of our files.
         None => args.single().map(|single| exit(single::run(single).into())),
-    };
-    code.unwrap_or_else(|line| ended(REFUSED, line))
+    }
 }

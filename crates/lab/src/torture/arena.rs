@@ -11,12 +11,15 @@ use super::slot::{Activity, Breaches, HANDLER_LEVELS, Slot, TEST_LOCKS, one_more
 use super::tally::Tally;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
-use core::time::Duration;
+use crossbeam_utils::CachePadded;
+
+/// The locks under torture, whatever their type is.
+pub(super) type Places = [&'static TestLock<dyn Tortured>; TEST_LOCKS];
 
 pub(super) struct Arena {
     pub(super) orders: Orders,
     pub(super) skills: Skills,
-    pub(super) test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
+    pub(super) test_locks: Places,
     /// The writers, then the readers, then the tormentor if there is one.
     pub(super) slots: Vec<Slot>,
     pub(super) switches: Switches,
@@ -34,11 +37,7 @@ pub(super) struct Switches {
 }
 
 impl Arena {
-    pub(super) fn leak(
-        orders: Orders,
-        skills: Skills,
-        test_locks: [&'static TestLock<dyn Tortured>; TEST_LOCKS],
-    ) -> &'static Self {
+    pub(super) fn leak(orders: Orders, skills: Skills, test_locks: Places) -> &'static Self {
         let slots = orders.writers + orders.readers + usize::from(orders.extras.signals);
         let slots = (0..slots).map(|_| Slot::default()).collect();
         Box::leak(Box::new(Self { orders, skills, test_locks, slots, switches: Switches::default() }))
@@ -58,10 +57,6 @@ impl Arena {
             Some(reader) if reader < self.orders.readers => format!("reader {reader}"),
             Some(_) => "tormentor".to_owned(),
         }
-    }
-
-    pub(super) fn long_hold(&self) -> Duration {
-        Duration::from_millis(self.orders.long_hold_ms)
     }
 
     pub(super) fn stopping(&self) -> bool {
@@ -97,22 +92,16 @@ impl Context {
 
     /// Takes a test lock by `acquire`, and looks around inside.
     #[inline(always)]
-    pub(super) fn enter<L: Tortured + ?Sized>(
-        self,
-        place: &TestLock<L>,
-        test_lock: usize,
-        side: Side,
-        acquire: impl FnOnce(&L),
-    ) {
-        self.claims(|claims| claims.about_to(self.depth, test_lock, side));
-        acquire(&place.lock);
-        self.claims(|claims| claims.holds(self.depth, test_lock, side));
-        self.does(Activity::Holding, test_lock);
-        self.begin(place, test_lock, side);
+    pub(super) fn enter<L: ?Sized>(self, place: &TestLock<L>, side: Side, acquire: impl FnOnce()) {
+        self.claims(|claims| claims.about_to(self.depth, place.number(), side));
+        acquire();
+        self.claims(|claims| claims.holds(self.depth, place.number(), side));
+        self.does(Activity::Holding, place.number());
+        self.begin(place, side);
     }
 
     /// The section begins: what is there to see is booked.
-    pub(super) fn begin<L: ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
+    pub(super) fn begin<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
         let writes = side == Side::Writes;
         let seen = if writes {
             place.enter_write(self.id())
@@ -127,7 +116,7 @@ impl Context {
             seen
         };
         self.slot.charge(seen);
-        self.slot.count(self.depth, test_lock, writes);
+        self.slot.count(self.depth, place.number(), writes);
     }
 
     pub(super) fn end<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
@@ -138,13 +127,13 @@ impl Context {
     }
 
     #[inline(always)]
-    pub(super) fn leave<L: Tortured + ?Sized>(self, place: &TestLock<L>, test_lock: usize, side: Side) {
+    pub(super) fn leave<L: Tortured + ?Sized>(self, place: &TestLock<L>, side: Side) {
         self.end(place, side);
-        self.does(Activity::Releasing, test_lock);
-        self.claims(|claims| claims.about_to(self.depth, test_lock, side));
+        self.does(Activity::Releasing, place.number());
+        self.claims(|claims| claims.about_to(self.depth, place.number(), side));
         // SAFETY: this context entered on that side, or changed to it since.
         unsafe { place.lock.release(side) };
-        self.claims(|claims| claims.gone(self.depth, test_lock));
+        self.claims(|claims| claims.gone(self.depth, place.number()));
     }
 
     /// Handlers look at claims only where readers share.
@@ -177,6 +166,8 @@ pub(crate) struct TestLock<L: ?Sized> {
     /// On lines of their own, as the words are: checking should not change the lock's traffic.
     flags: Flags,
     words: Words,
+    /// Which one it is. Nobody writes to this line.
+    number: CachePadded<usize>,
     pub(crate) lock: L,
 }
 
@@ -204,13 +195,17 @@ fn word(count: u64, index: usize) -> u64 {
 }
 
 impl<L> TestLock<L> {
-    pub(crate) fn new(lock: L) -> Self {
-        let words = core::array::from_fn(|index| word(0, index));
-        Self { flags: Flags::default(), words: Words(UnsafeCell::new(words)), lock }
+    pub(crate) fn new(number: usize, lock: L) -> Self {
+        let words = Words(UnsafeCell::new(core::array::from_fn(|index| word(0, index))));
+        Self { flags: Flags::default(), words, number: CachePadded::new(number), lock }
     }
 }
 
 impl<L: ?Sized> TestLock<L> {
+    pub(crate) fn number(&self) -> usize {
+        *self.number
+    }
+
     fn read(&self, index: usize) -> u64 {
         // SAFETY: in bounds of a live array (`index < WORDS` in every caller), aligned, initialised;
         // exclusive while the caller holds the lock, see `Sync for Words` for a lock that lies.
@@ -291,7 +286,7 @@ mod tests {
 
     #[test]
     fn writers_one_after_the_other_are_clean_and_counted() {
-        let test_lock = TestLock::new(());
+        let test_lock = TestLock::new(0, ());
         for context in 0..5 {
             assert_eq!(test_lock.enter_write(context), CLEAN);
             assert_eq!(test_lock.leave_write(context), CLEAN);
@@ -303,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_second_writer_inside_is_seen_by_both() {
-        let test_lock = TestLock::new(());
+        let test_lock = TestLock::new(0, ());
         assert_eq!(test_lock.enter_write(0), CLEAN);
         assert_eq!(
             test_lock.enter_write(1),
@@ -320,11 +315,11 @@ mod tests {
 
     #[test]
     fn a_reader_sees_a_writer_and_a_writer_a_reader() {
-        let test_lock = TestLock::new(());
+        let test_lock = TestLock::new(0, ());
         assert_eq!(test_lock.enter_write(0), CLEAN);
         assert_eq!(test_lock.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
         assert_eq!(test_lock.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
-        let test_lock = TestLock::new(());
+        let test_lock = TestLock::new(0, ());
         assert_eq!(test_lock.enter_read(), (CLEAN, false));
         assert_eq!(test_lock.enter_write(0), Breaches { exclusion: 1, torn: 0 });
         assert_eq!(test_lock.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
@@ -332,7 +327,7 @@ mod tests {
 
     #[test]
     fn readers_see_each_other_and_mind_not() {
-        let test_lock = TestLock::new(());
+        let test_lock = TestLock::new(0, ());
         assert_eq!(test_lock.enter_read(), (CLEAN, false));
         assert_eq!(test_lock.enter_read(), (CLEAN, true));
         assert_eq!(test_lock.readers(), 2);

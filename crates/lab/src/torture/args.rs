@@ -6,7 +6,7 @@ use super::tormentor::Shuffle;
 use crate::one_by_one::{ResultFile, chosen, cpus};
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
-use lab_kit::names::{LockNames, unknown};
+use lab_kit::names::{self, LockNames};
 use lab_kit::seed;
 use lab_kit::units::within;
 use serde::{Deserialize, Serialize};
@@ -194,10 +194,6 @@ pub(crate) struct Extras {
 impl Extras {
     pub(crate) const NAMES: [&str; 7] = ["stutter", "shuffle", "nested", "signals", "churn", "tries", "nice"];
 
-    pub(crate) const fn all(on: bool) -> Self {
-        Self { stutter: on, shuffle: on, nested: on, signals: on, churn: on, tries: on, nice: on }
-    }
-
     fn named(&mut self) -> impl Iterator<Item = (&'static str, &mut bool)> {
         let Self { stutter, shuffle, nested, signals, churn, tries, nice } = self;
         Self::NAMES.into_iter().zip([stutter, shuffle, nested, signals, churn, tries, nice])
@@ -205,15 +201,10 @@ impl Extras {
 
     /// All but those.
     pub(crate) fn without(names: &[String]) -> Result<Self, String> {
-        let mut extras = Self::all(true);
-        for name in names {
-            let found = extras.named().find(|(known, _)| known == name);
-            match found {
-                Some((_, on)) => *on = false,
-                None if name == "all" => extras = Self::all(false),
-                None => return Err(unknown("extra", name, Self::NAMES.into_iter().chain(["all"]))),
-            }
-        }
+        let known = Self::NAMES.into_iter().chain(["all"]);
+        names::chosen("extra", known.collect(), names, |name| name)?;
+        let mut extras = Self::default();
+        extras.named().for_each(|(name, on)| *on = !names.iter().any(|word| word == name || word == "all"));
         Ok(extras)
     }
 
@@ -300,7 +291,7 @@ mod tests {
             assert!(!extras.names().contains(name));
         }
         assert!(without(&["nonsense"]).is_err());
-        assert!(Extras::all(false).names().is_empty());
+        assert!(Extras::default().names().is_empty());
     }
 
     #[test]
@@ -311,7 +302,7 @@ mod tests {
 
     #[test]
     fn all_extras_can_be_left_out_at_once() {
-        assert_eq!(without(&["all"]), Ok(Extras::all(false)));
-        assert_eq!(without(&[]), Ok(Extras::all(true)));
+        assert_eq!(without(&["all"]), Ok(Extras::default()));
+        assert_eq!(without(&[]).unwrap().names(), Extras::NAMES);
     }
 }

@@ -120,7 +120,7 @@ fn interrupt(worker: Context) {
     if context.waits_fifth() {
         slot.counts.handler_fifth.fetch_add(1, Relaxed);
     }
-    context.enter(place, test_lock, side, |lock| lock.acquire(side));
+    context.enter(place, side, || place.lock.acquire(side));
     if test_lock < claimed.first_free() {
         slot.shared.handler_again.fetch_add(1, Relaxed);
     }
@@ -128,7 +128,7 @@ fn interrupt(worker: Context) {
     if one_in(rng, 4) {
         busy(Duration::from_micros(rng.u64(1..=50)));
     }
-    context.leave(place, test_lock, side);
+    context.leave(place, side);
     compiler_fence(SeqCst);
     context.does(Activity::Vacant, 0);
 }
@@ -253,7 +253,7 @@ mod tests {
     fn who_gets_no_cpu_is_not_buried_in_signals() {
         install().expect("handlers");
         let lock = |test_lock| -> &'static TestLock<dyn Tortured> {
-            Box::leak(Box::new(TestLock::new(Flag::<SOUND>::new(test_lock))))
+            Box::leak(Box::new(TestLock::new(test_lock, Flag::<SOUND>::new(test_lock))))
         };
         let locks = core::array::from_fn(lock);
         let arena = Arena::leak(Orders { writers: 1, ..Orders::default() }, Skills::MUTEX, locks);

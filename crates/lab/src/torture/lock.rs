@@ -136,10 +136,6 @@ impl Raw for parking_lot::RawRwLock {
             (false, false) => "free",
         })
     }
-
-    fn read_again(&self) {
-        self.lock_shared();
-    }
 }
 
 pub(super) struct Mutex<R>(R);

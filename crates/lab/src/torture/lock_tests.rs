@@ -21,7 +21,7 @@ fn a_lock_that_cannot_describe_itself_says_whether_it_is_held() {
         assert!(lock.describe().starts_with("held"));
     }
     let lock = UpgradableRw::<parking_lot::RawRwLock>::new(0);
-    lock.acquire(Side::ReadsAgain);
+    lock.acquire(Side::Reads);
     assert!(lock.describe().starts_with("read"));
 }
 

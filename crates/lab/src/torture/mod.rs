@@ -25,22 +25,18 @@ use crate::one_by_one::Report;
 pub(crate) use args::Args;
 use args::{Extras, Orders};
 use lab_kit::interrupt;
-use lab_kit::output::{REFUSED, say};
+use lab_kit::output::say;
 use lab_kit::progress::Progress;
 use outcome::Outcome;
 use registry::Origin;
 use std::process::ExitCode;
 
-pub(crate) fn run(args: &Args) -> ExitCode {
-    let done = match &args.child {
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    match &args.child {
         Some(orders) => be_child(orders),
         None if args.list => Ok(list()),
         None => torture(args),
-    };
-    done.unwrap_or_else(|line| {
-        eprintln!("stanchion torture: {line}");
-        ExitCode::from(REFUSED)
-    })
+    }
 }
 
 /// Tortures one lock on behalf of a parent process.

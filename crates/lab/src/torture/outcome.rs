@@ -6,20 +6,24 @@ use crate::one_by_one::{Column, table};
 use serde::{Deserialize, Serialize};
 use std::io::Write as _;
 
-/// Who died has not told everything.
 const COLUMNS: [Column<Outcome>; 11] = [
     ("lock", |seen| seen.orders.lock.clone()),
     ("verdict", |seen| seen.verdict().to_owned()),
-    ("acquired", |seen| seen.counted(|writes, reads| writes.total + reads.total)),
-    ("max/min", |seen| seen.counted(|writes, _| format!("{}/{}", writes.max, writes.min))),
-    ("fail", |seen| seen.counted(|writes, reads| writes.fail + reads.fail)),
-    ("Jain", |seen| seen.summed(|sums| format!("{:.2}", sums.jain))),
-    ("nested", |seen| seen.summed(|sums| sums.counts.nested)),
-    ("handlers", |seen| seen.summed(|sums| sums.counts.handler_runs)),
-    ("deepest", |seen| seen.summed(|sums| sums.handler_deepest)),
-    ("fifths", |seen| seen.summed(|sums| sums.counts.handler_fifth)),
-    ("threads", |seen| seen.summed(|sums| sums.threads)),
+    ("acquired", |seen| told(seen.counts.map(|(writes, reads)| writes.total + reads.total))),
+    ("max/min", |seen| told(seen.counts.map(|(writes, _)| format!("{}/{}", writes.max, writes.min)))),
+    ("fail", |seen| told(seen.counts.map(|(writes, reads)| writes.fail + reads.fail))),
+    ("Jain", |seen| told(seen.finished.as_ref().map(|sums| format!("{:.2}", sums.jain)))),
+    ("nested", |seen| told(seen.finished.as_ref().map(|sums| sums.counts.nested))),
+    ("handlers", |seen| told(seen.finished.as_ref().map(|sums| sums.counts.handler_runs))),
+    ("deepest", |seen| told(seen.finished.as_ref().map(|sums| sums.handler_deepest))),
+    ("fifths", |seen| told(seen.finished.as_ref().map(|sums| sums.counts.handler_fifth))),
+    ("threads", |seen| told(seen.finished.as_ref().map(|sums| sums.threads))),
 ];
+
+/// Who died has not told everything.
+fn told(figure: Option<impl ToString>) -> String {
+    figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string())
+}
 
 /// One way to fail. `NotStarted` says nothing about the lock: no threads or no process were to be had.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -74,12 +78,9 @@ impl core::fmt::Display for Failure {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
 pub(crate) enum Event {
-    Stats {
-        writes: Tally,
-        reads: Tally,
-    },
+    /// Of the writers, and of the readers.
+    Stats(Tally, Tally),
     /// A stall: the last event but for `Finished`. Or a waiter that starved: the run goes on.
     Failed(Failure),
     Finished(Box<Finished>),
@@ -152,13 +153,10 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// Adds the sums, and the failures that follow from them.
     pub(crate) fn finish(&mut self, finished: Finished) {
-        let (Counts { exclusion, torn, .. }, panicked) = (finished.counts, finished.panicked);
-        let counted = [
-            (exclusion, Failure::Exclusion { count: exclusion }),
-            (torn, Failure::Torn { count: torn }),
-            (panicked, Failure::Panicked { count: panicked }),
-        ];
-        self.failures.extend(counted.into_iter().filter(|(count, _)| *count > 0).map(|(_, failure)| failure));
+        let some = |count: u64| (count > 0).then_some(count);
+        self.failures.extend(some(finished.counts.exclusion).map(|count| Failure::Exclusion { count }));
+        self.failures.extend(some(finished.counts.torn).map(|count| Failure::Torn { count }));
+        self.failures.extend(some(finished.panicked).map(|count| Failure::Panicked { count }));
         for (lock, counted, acquired) in finished.miscounted.clone() {
             self.failures.push(Failure::Miscount { lock, counted, acquired });
         }
@@ -173,14 +171,6 @@ impl Outcome {
             (true, true) => "interrupted",
             (true, false) => "passed",
         }
-    }
-
-    fn counted<T: ToString>(&self, told: fn(Tally, Tally) -> T) -> String {
-        self.counts.map_or_else(|| "-".to_owned(), |(writes, reads)| told(writes, reads).to_string())
-    }
-
-    fn summed<T: ToString>(&self, told: fn(&Finished) -> T) -> String {
-        self.finished.as_ref().map_or_else(|| "-".to_owned(), |sums| told(sums).to_string())
     }
 
     fn lines(&self) -> impl Iterator<Item = String> {

@@ -10,7 +10,7 @@ use lab_kit::output::say;
 use lab_kit::progress::Progress;
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 /// How often the parent looks up while the child is silent.
@@ -35,7 +35,7 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
     let (start, limit) = (Instant::now(), limit(&orders));
     progress.restart((orders.seconds * 1000.0) as u64);
     let mut outcome = Outcome { orders, ..Outcome::default() };
-    let (mut child, leash, mut pipe) = match start_child(&outcome.orders) {
+    let (mut child, mut pipe) = match start_child(&outcome.orders) {
         Ok(started) => started,
         Err(error) => {
             outcome.notes.push(format!("could not start: {error}"));
@@ -43,12 +43,11 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
             return outcome;
         }
     };
-    let (mut leash, mut said) = (Some(leash), Vec::new());
+    let mut said = Vec::new();
     loop {
         progress.set(start.elapsed().as_millis() as u64);
-        if interrupt::requested() && leash.take().is_some() {
-            outcome.interrupted = true;
-        }
+        // The child ends with its standard input.
+        outcome.interrupted |= interrupt::requested() && child.stdin.take().is_some();
         if start.elapsed() >= limit {
             outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
             // It may be gone already, and a kill that fails leaves nothing to be done.
@@ -79,21 +78,20 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
     outcome
 }
 
-/// The child; its standard input, which it ends with; and what it says, as far as it has arrived.
-fn start_child(orders: &Orders) -> io::Result<(Child, ChildStdin, ChildStdout)> {
+/// The child, and what it says, as far as it has arrived.
+fn start_child(orders: &Orders) -> io::Result<(Child, ChildStdout)> {
     let orders = serde_json::to_string(orders).expect("orders have string keys only");
     // By this name even if the file was replaced while we run (somebody is building).
     let mut child = Command::new("/proc/self/exe")
         .args(["torture", "--child", &orders])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
-        // Ctrl-C on the terminal is for the parent alone; it ends the child by letting go of the leash.
+        // Ctrl-C on the terminal is for the parent alone.
         .process_group(0)
         .spawn()?;
-    let leash = child.stdin.take().expect("standard input was asked to be a pipe");
     let pipe = child.stdout.take().expect("standard output was asked to be a pipe");
     rustix::io::ioctl_fionbio(&pipe, true)?;
-    Ok((child, leash, pipe))
+    Ok((child, pipe))
 }
 
 fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
@@ -105,7 +103,7 @@ fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
         }
     };
     match event {
-        Event::Stats { writes, reads } => {
+        Event::Stats(writes, reads) => {
             say_counts("", writes, reads);
             outcome.counts = Some((writes, reads));
         }
@@ -140,8 +138,9 @@ fn describe(stall: &Stall) -> Vec<String> {
     for StalledWorker { name, doing, seconds, acquired } in stall.workers.iter().take(WORKERS_SHOWN) {
         lines.push(format!("  {name:16} {doing} (for {seconds:.1} s, after {acquired} acquisitions)"));
     }
-    if let Some(more) = stall.workers.len().checked_sub(WORKERS_SHOWN + 1) {
-        lines.push(format!("  and {} more (see --json)", more + 1));
+    let more = stall.workers.len().saturating_sub(WORKERS_SHOWN);
+    if more > 0 {
+        lines.push(format!("  and {more} more (see --json)"));
     }
     lines
 }

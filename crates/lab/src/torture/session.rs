@@ -43,7 +43,7 @@ type Work = dyn Fn(usize, u64) + Sync;
 /// Does not return.
 pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
     let locks: &'static TestLocks<L> =
-        Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(L::new(test_lock)))));
+        Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(test_lock, L::new(test_lock)))));
     let arena = Arena::leak(orders, skills, locks.each_ref().map(|lock| lock as &TestLock<dyn Tortured>));
     let work = Box::new(move |number, generation| worker::work(arena, locks, number, generation));
     conduct(arena, Box::leak(work));
@@ -93,6 +93,7 @@ impl Session {
         let probe =
             || Shuffle::probe().unwrap_or_else(|error| give_up("cannot bind threads to CPUs", &error));
         let stall = Duration::from_secs_f64(orders.stall_seconds);
+        let long_hold = Duration::from_millis(orders.long_hold_ms);
         let mut threads: Vec<_> = arena.workers().iter().map(|_| None).collect();
         if extras.signals {
             threads.push(Some(spawn("tormentor".to_owned(), move || tormentor::torment(arena))));
@@ -104,7 +105,7 @@ impl Session {
             rng: stream(orders.seed, u64::MAX - 1),
             shuffle: extras.shuffle.then(probe),
             threads,
-            watchdog: Watchdog::new(arena.slots.len(), stall, arena.long_hold()),
+            watchdog: Watchdog::new(arena.slots.len(), stall, long_hold),
             done: Finished::default(),
             next_stats: Duration::from_secs_f64(orders.stat_interval),
             next_turn: Duration::from_secs_f64(orders.stutter),
@@ -246,7 +247,7 @@ impl Session {
         if now >= self.next_stats {
             self.next_stats = now + Duration::from_secs_f64(self.arena.orders.stat_interval);
             let (writes, reads) = self.arena.tallies();
-            Event::Stats { writes, reads }.send();
+            Event::Stats(writes, reads).send();
         }
     }
 

@@ -69,10 +69,10 @@ fn strike(arena: &'static Arena, rng: &mut Rng) {
 fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
     let context = Context::of(arena, arena.workers().len());
     let deepest = rng.usize(1..=HANDLER_LEVELS);
-    for test_lock in (1..=deepest).map(handler_lock) {
-        context.does(Activity::Waiting, test_lock);
-        context
-            .enter(arena.test_locks[test_lock], test_lock, Side::Writes, |lock| lock.acquire(Side::Writes));
+    let places = (1..=deepest).map(|depth| arena.test_locks[handler_lock(depth)]);
+    for place in places.clone() {
+        context.does(Activity::Waiting, place.number());
+        context.enter(place, Side::Writes, || place.lock.acquire(Side::Writes));
     }
     for depth in 1..=deepest + 1 {
         handler::signal(victim, rng);
@@ -81,8 +81,8 @@ fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
             core::hint::spin_loop();
         }
     }
-    for test_lock in (1..=deepest).rev().map(handler_lock) {
-        context.leave(arena.test_locks[test_lock], test_lock, Side::Writes);
+    for place in places.rev() {
+        context.leave(place, Side::Writes);
     }
     context.does(Activity::Thinking, 0);
 }

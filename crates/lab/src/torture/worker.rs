@@ -119,67 +119,65 @@ impl<L: Tortured> Worker<L> {
                 let anew = self.arena.skills.shares && one_in(&mut self.rng, NESTED_SIDE_ONE_IN);
                 sides[test_lock] = if anew { self.draw_side() } else { sides[test_lock - 1] };
             }
-            let (context, side) = (self.context, sides[test_lock]);
-            context
-                .enter(&self.locks[test_lock], test_lock, side, |lock| self.acquire(lock, test_lock, side));
+            let (context, place, side) = (self.context, &self.locks[test_lock], sides[test_lock]);
+            context.enter(place, side, || self.acquire(place, side));
         }
         let only_reads = sides[first..=last].iter().all(|&side| side == Side::Reads);
-        sides[last] = self.stay(last, sides[last]);
+        sides[last] = self.stay(&self.locks[last], sides[last]);
         if self.arena.skills.shares && only_reads && order.len() > 1 {
             self.rng.shuffle(order);
             one_more(&self.slot.shared.any_order);
         }
         for &test_lock in &*order {
             self.context.does(Activity::Holding, test_lock);
-            self.context.leave(&self.locks[test_lock], test_lock, sides[test_lock]);
+            self.context.leave(&self.locks[test_lock], sides[test_lock]);
         }
     }
 
-    fn acquire(&mut self, lock: &L, test_lock: usize, side: Side) {
+    fn acquire(&mut self, place: &TestLock<L>, side: Side) {
         if self.arena.orders.extras.tries && one_in(&mut self.rng, TRY_ONE_IN) {
-            self.context.does(Activity::Trying, test_lock);
+            self.context.does(Activity::Trying, place.number());
             for _ in 0..self.rng.u32(1..=TRIES_MOST) {
                 one_more(&self.slot.counts.tries);
-                if lock.try_acquire(side) {
+                if place.lock.try_acquire(side) {
                     one_more(&self.slot.counts.tries_won);
                     return;
                 }
                 core::hint::spin_loop();
             }
         }
-        self.context.does(Activity::Waiting, test_lock);
-        lock.acquire(side);
+        self.context.does(Activity::Waiting, place.number());
+        place.lock.acquire(side);
     }
 
     /// Stays in the innermost section for a while. Returns the side on which it is left.
-    fn stay(&mut self, test_lock: usize, side: Side) -> Side {
+    fn stay(&mut self, place: &TestLock<L>, side: Side) -> Side {
         let orders = &self.arena.orders;
         let rivals = if self.arena.writes(self.context.number) { orders.writers } else { orders.readers };
         let hold = Hold::draw(&mut self.rng, rivals as u64);
         if hold.long.is_some() {
-            self.context.does(Activity::HoldingLong, test_lock);
+            self.context.does(Activity::HoldingLong, place.number());
         }
-        hold.perform(self.arena.long_hold());
+        hold.perform(Duration::from_millis(orders.long_hold_ms));
         let (skills, shared) = (self.arena.skills, &self.slot.shared);
         match side {
-            Side::Reads if skills.shares => self.read_on(test_lock),
+            Side::Reads if skills.shares => self.read_on(place),
             Side::Writes if skills.downgrades && one_in(&mut self.rng, DOWNGRADE_ONE_IN) => {
-                return self.change(test_lock, side, Side::Reads, &shared.downgrades);
+                return self.change(place, side, Side::Reads, &shared.downgrades);
             }
             Side::Upgrades if self.rng.bool() => {
-                return self.change(test_lock, side, Side::Writes, &shared.upgrades);
+                return self.change(place, side, Side::Writes, &shared.upgrades);
             }
             _ => {}
         }
         side
     }
 
-    fn read_on(&mut self, test_lock: usize) {
-        let place = &self.locks[test_lock];
+    fn read_on(&mut self, place: &TestLock<L>) {
         if self.arena.skills.reads_again && one_in(&mut self.rng, AGAIN_ONE_IN) {
-            self.context.does(Activity::Waiting, test_lock);
+            self.context.does(Activity::Waiting, place.number());
             place.lock.acquire(Side::ReadsAgain);
-            self.context.does(Activity::Holding, test_lock);
+            self.context.does(Activity::Holding, place.number());
             self.slot.charge(place.enter_read().0);
             self.slot.charge(place.leave_read());
             one_more(&self.slot.shared.again);
@@ -198,18 +196,17 @@ impl<L: Tortured> Worker<L> {
     }
 
     /// The writer goes on as a reader, or the upgradable holder as the writer: nobody else writes in between.
-    fn change(&self, test_lock: usize, from: Side, to: Side, count: &AtomicU64) -> Side {
-        let place = &self.locks[test_lock];
+    fn change(&self, place: &TestLock<L>, from: Side, to: Side, count: &AtomicU64) -> Side {
         let before = place.counted();
         self.context.end(place, from);
-        self.context.does(Activity::Waiting, test_lock);
+        self.context.does(Activity::Waiting, place.number());
         // SAFETY: `stay` calls this for a lock that we hold on that side.
         unsafe { place.lock.change(from) };
-        self.context.does(Activity::Holding, test_lock);
-        self.slot.claims.holds(0, test_lock, to);
+        self.context.does(Activity::Holding, place.number());
+        self.slot.claims.holds(0, place.number(), to);
         let exclusion = u64::from(place.counted() != before);
         self.slot.charge(Breaches { exclusion, torn: 0 });
-        self.context.begin(place, test_lock, to);
+        self.context.begin(place, to);
         one_more(count);
         to
     }
