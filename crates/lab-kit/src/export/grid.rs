@@ -39,17 +39,19 @@ pub struct Column {
     pub cells: Vec<String>,
 }
 
-/// The table of these columns, in as many pieces below each other as the width needs.
-pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
-    if columns.is_empty() {
-        return String::new();
-    }
+/// The table of these columns.
+pub fn table(corner: &str, rows: &[&str], columns: &[Column]) -> Table {
     let mut table = plain_table();
     table.set_header([corner].into_iter().chain(columns.iter().map(|column| column.title.as_str())));
     for (index, row) in rows.iter().enumerate() {
         table.add_row([*row].into_iter().chain(columns.iter().map(|column| column.cells[index].as_str())));
     }
-    pieces(&table, 1)
+    table
+}
+
+/// The same in as many pieces below each other as the width needs.
+pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
+    if columns.is_empty() { String::new() } else { pieces(&table(corner, rows, columns), 1) }
 }
 
 /// A table in as many pieces below each other as the width needs, each with its first `words` columns and as
