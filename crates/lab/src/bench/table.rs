@@ -52,7 +52,8 @@ impl<'a> Rows<'a> {
         if collapsed.len() == report.locks.len() {
             collapsed.clear();
         }
-        let mut rows = Self { report, load, shown: Vec::new(), collapsed };
+        let has_row = |name: &&str| collapsed.iter().all(|cell| cell.lock != *name);
+        let mut rows = Self { report, load, shown: names().filter(has_row).collect(), collapsed };
         let of_key = |quantity: &&Quantity| quantity.key == report.setting.sort;
         let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
         let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
@@ -63,10 +64,7 @@ impl<'a> Rows<'a> {
                 sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
             if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }
         };
-        let mut shown: Vec<&str> =
-            names().filter(|name| rows.collapsed.iter().all(|cell| cell.lock != *name)).collect();
-        shown.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-        rows.shown = shown;
+        rows.shown.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
         rows
     }
 
