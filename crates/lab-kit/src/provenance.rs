@@ -7,7 +7,7 @@ use std::fs;
 use std::time::SystemTime;
 
 /// Everything needed to judge whether two results can be compared. Unknown things are `unknown`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Provenance {
     /// Start of the run, UTC, ISO 8601.
     pub date: String,

@@ -47,15 +47,17 @@ pub struct Column {
     pub cells: Vec<String>,
 }
 
-/// The table of these columns, in as many pieces below each other as the width needs.
-pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
-    if columns.is_empty() {
-        return String::new();
-    }
+/// The table of these columns.
+pub fn of_columns(corner: &str, rows: &[&str], columns: &[Column]) -> Table {
     let cells = |index: usize| columns.iter().map(move |column| column.cells[index].as_str());
     let rows = rows.iter().enumerate().map(|(index, row)| [*row].into_iter().chain(cells(index)));
     let titles = columns.iter().map(|column| column.title.as_str());
-    pieces(&table([corner].into_iter().chain(titles), rows), 1)
+    table([corner].into_iter().chain(titles), rows)
+}
+
+/// The same in as many pieces below each other as the width needs.
+pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
+    if columns.is_empty() { String::new() } else { pieces(&of_columns(corner, rows, columns), 1) }
 }
 
 /// A table in as many pieces below each other as the width needs, each with its first `words` columns and as

@@ -38,17 +38,25 @@ pub fn facts<'a>(body: &mut String, rows: impl IntoIterator<Item = (&'a str, Str
 
 /// A table for a terminal as one for a page. Words in place of a figure stand out.
 pub fn table(body: &mut String, table: &Table) {
+    table_with(body, table, |_| false);
+}
+
+/// The same, in which rows whose first cell is of `ours`, and figures with a mark, stand out, too.
+pub fn table_with(body: &mut String, table: &Table, ours: impl Fn(&str) -> bool) {
     body.push_str("<div class=\"scroll\"><table>");
     let mut row = |row: &Row, tag: &str| {
-        body.push_str("<tr>");
+        let is_ours = row.cell_iter().next().is_some_and(|cell| ours(&cell.content()));
+        body.push_str(if is_ours { "<tr class=\"ours\">" } else { "<tr>" });
         for cell in row.cell_iter() {
             let text = cell.content();
             let class = match text.as_str() {
                 "BROKEN" | "FAILED" | "killed" => "broken",
                 "-" | "stalled" | "failed" => "word",
+                text if text.ends_with('*') => "best",
                 _ => "",
             };
-            let _ = write!(body, "<{tag} class=\"{class}\">{}</{tag}>", escape(&text));
+            let text = escape(text.trim_end_matches(['*', ' ']));
+            let _ = write!(body, "<{tag} class=\"{class}\">{text}</{tag}>");
         }
         body.push_str("</tr>\n");
     };

@@ -35,7 +35,7 @@ pub(crate) enum Pass {
 }
 
 /// How time is spent and read, measured once at the start of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Calibration {
     /// Nanoseconds of one step of the work loop.
     pub ns_per_step: f64,
@@ -88,27 +88,38 @@ pub(crate) enum State {
     Failed { reason: String },
 }
 
+impl State {
+    /// What stands in place of a figure, if it is not sound.
+    pub(crate) fn word(&self) -> Option<&'static str> {
+        match self {
+            Self::Measured => None,
+            Self::Stalled | Self::Skipped { .. } => Some("stalled"),
+            Self::Broken { .. } | Self::Torn { .. } => Some("BROKEN"),
+            Self::Failed { .. } => Some("failed"),
+        }
+    }
+
+    /// Whether it must not pass silently. That a lock stalls is a result.
+    pub(crate) fn is_wrong(&self) -> bool {
+        matches!(self, Self::Broken { .. } | Self::Torn { .. } | Self::Failed { .. })
+    }
+}
+
 /// Index of a side in pairs of what both have. Of a mutex all is writes.
 pub(crate) const READ: usize = 0;
 pub(crate) const WRITE: usize = 1;
 
-/// The waits of a latency pass; of other passes nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Waits {
-    /// `(nanoseconds, how many)`, the filled buckets of a histogram.
-    pub buckets: Vec<(u64, u64)>,
-    /// The longest wait, ended or still going on when the cell stopped.
-    pub worst_ns: u64,
-    /// The longest wait that was still going on.
-    pub unfinished_ns: u64,
-}
-
-/// What readers, or writers, did in a cell.
+/// What readers, or writers, did in a cell. Waits are those of a latency pass; other passes have none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accesses {
     /// Acquisitions of each thread within the window.
     pub counts: Vec<u64>,
-    pub waits: Waits,
+    /// Waits as `(nanoseconds, how many)`, the filled buckets of a histogram.
+    pub waits: Vec<(u64, u64)>,
+    /// The longest wait, ended or still going on when the cell stopped.
+    pub worst_ns: u64,
+    /// The longest wait that was still going on.
+    pub unfinished_ns: u64,
 }
 
 /// What one run of a cell measured.

@@ -3,7 +3,7 @@
 use super::executor::WORKER;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 /// What container runtimes use.
 pub(crate) const PERIOD_MS: u64 = 100;
@@ -72,8 +72,7 @@ impl Cgroup {
 
     /// Whether a worker gets in, which has no cell to run.
     fn try_to_enter(&self) -> Result<(), String> {
-        let mut worker = Command::new("/proc/self/exe");
-        let trial = worker.args([WORKER, ""]).arg(self.entrance()).stdin(Stdio::null()).output();
+        let trial = Command::new("/proc/self/exe").args([WORKER, ""]).arg(self.entrance()).output();
         let trial = trial.map_err(|error| format!("cannot start a worker process: {error}"))?;
         let said = String::from_utf8_lossy(&trial.stderr);
         if trial.status.success() { Ok(()) } else { Err(said.trim().to_owned()) }

@@ -37,10 +37,10 @@ const MUTEXES: Defaults = Defaults {
 const RW: Defaults = Defaults {
     locks: "qrw,percpu-rw,rw-simple",
     peers: "std,parking_lot,pthread-readers,pthread-writers",
-    profiles: "all",
     time_ms: 200,
     latency_rounds: 2,
     shares: "100,99.9,99,90,50",
+    ..MUTEXES
 };
 
 /// Of a quick run, too, or no interval would say anything.

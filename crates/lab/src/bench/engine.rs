@@ -1,9 +1,10 @@
 //! Runs the plan and keeps the report up to date. Knows no machine, no file, and not what is measured.
 use super::cell::{CellOutcome, CellSpec, Pass, Profile, State};
 use super::executor::CellError;
-use super::mix::named;
-use super::plan::{COSTS, Group, NO_LOCK, Topic};
+use super::mix::{Load, named};
+use super::plan::{COSTS, Group, Topic};
 use super::report::{Cell, LockInfo, Overhead, Report, Uncontended};
+use super::rounds::of_pass;
 use super::warnings::Warning;
 use lab_kit::stats::{Summary, median};
 use std::collections::{BTreeMap, HashMap};
@@ -28,17 +29,13 @@ struct Tally {
     rounds: Vec<(Pass, CellOutcome)>,
 }
 
-/// The thread count at which a lock stalled, by lock and load: it is left out of larger cells of that load.
-type Stalled = HashMap<(String, String), usize>;
-
 /// Runs groups in order: all, or those before the user asks to stop, and the report is not complete.
 pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group], report: &mut Report) {
-    let mut stalled = Stalled::new();
     for (index, group) in groups.iter().enumerate() {
         let mut tallies = Tallies::new();
         let whole = group.cells.iter().all(|spec| {
             let go_on = observer.step(spec);
-            go_on && run_cell(execute, spec, tallies.entry(group.key(spec)).or_default(), &mut stalled)
+            go_on && run_cell(execute, spec, tallies.entry(group.key(spec)).or_default(), report)
         });
         record(report, group, tallies);
         report.complete = whole && index + 1 == groups.len();
@@ -50,10 +47,12 @@ pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group
 }
 
 /// Runs a cell, unless nothing more can be learned of it. Says whether the run goes on.
-fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, stalled: &mut Stalled) -> bool {
-    let stall = (spec.lock.clone(), named(&spec.profile.name, spec.mix));
-    if let Some(&stalled_at) = stalled.get(&stall).filter(|&&at| spec.threads > at) {
-        tally.state = State::Skipped { stalled_at };
+fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, report: &Report) -> bool {
+    // A lock that stalled is left out of larger cells of that load.
+    let load = Load { profile: &spec.profile, mix: spec.mix };
+    let stalled = |cell: &&Cell| cell.lock == spec.lock && cell.state == State::Stalled;
+    if let Some(smaller) = report.section(load).find(stalled) {
+        tally.state = State::Skipped { stalled_at: smaller.threads };
     }
     // Once a cell has gone wrong, repeating it tells nothing and a stall costs its drain again.
     if tally.state != State::Measured {
@@ -68,9 +67,6 @@ fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, stalled: &mut 
         // The worker could not even report: nothing is known but that it did not get through.
         Err(CellError::Hung) => tally.state = State::Stalled,
         Err(CellError::Died(reason)) => tally.state = State::Failed { reason },
-    }
-    if tally.state == State::Stalled {
-        stalled.insert(stall, spec.threads);
     }
     true
 }
@@ -90,9 +86,8 @@ fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
             return;
         }
         Topic::Uncontended => {
-            let locks = report.locks.iter().map(|lock| lock.name.as_str()).filter(|name| *name != NO_LOCK);
             report.uncontended =
-                locks.chain([NO_LOCK]).filter_map(|lock| uncontended(lock, &tallies)).collect();
+                report.names_and_none().into_iter().filter_map(|lock| uncontended(lock, &tallies)).collect();
             "the uncontended cost"
         }
         Topic::Overhead => {
@@ -110,8 +105,7 @@ fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
 
 /// Nanoseconds of an operation in each round of a pass.
 fn rounds_ns(tally: &Tally, pass: Pass) -> Vec<f64> {
-    let outcomes = tally.rounds.iter().filter(|(of, _)| *of == pass).map(|(_, outcome)| outcome);
-    outcomes.map(|outcome| 1e9 / outcome.per_second(outcome.total())).collect()
+    of_pass(&tally.rounds, pass).map(|outcome| 1e9 / outcome.per_second(outcome.total())).collect()
 }
 
 fn uncontended(lock: &str, tallies: &Tallies) -> Option<Uncontended> {

@@ -78,9 +78,10 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
     }
 }
 
-/// The other side: enters the cgroup, runs the cell, and prints the outcome, if there are any. Never returns,
-/// because threads may be left behind.
-pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
+/// The other side, if these are the words with which it is started: enters the cgroup, runs the cell, and
+/// prints the outcome, if there are any. Ends the process then, because threads may be left behind.
+pub(crate) fn work(mut words: impl Iterator<Item = String>) {
+    let (Some(WORKER), Some(text)) = (words.next().as_deref(), words.next()) else { return };
     // A worker must not outlive a parent that was killed.
     let _ = set_parent_process_death_signal(Some(Signal::KILL));
     // A panic of one thread would otherwise look like a stall of the others.
@@ -89,8 +90,8 @@ pub(crate) fn worker(text: &str, entrance: Option<String>) -> ! {
         report(info);
         std::process::exit(101);
     }));
-    let entered = entrance.map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
-    match entered.and_then(|()| if text.is_empty() { Ok(String::new()) } else { run_cell(text) }) {
+    let entered = words.next().map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
+    match entered.and_then(|()| if text.is_empty() { Ok(String::new()) } else { run_cell(&text) }) {
         Ok(json) => say!("{json}"),
         Err(message) => {
             eprintln!("{message}");

@@ -77,18 +77,12 @@ impl Activity {
 
 /// What the kernel has counted for this process, or for the children it has waited for.
 #[expect(unsafe_code, reason = "getrusage has no safe wrapper among our dependencies")]
-fn rusage(who: libc::c_int) -> libc::rusage {
+pub(crate) fn rusage(who: libc::c_int) -> libc::rusage {
     // SAFETY: a `rusage` is made of integers, for which zeroes are valid.
     let mut usage = unsafe { core::mem::zeroed() };
     // SAFETY: the pointer is to a writable `rusage`, which is all the call asks for.
     unsafe { libc::getrusage(who, &raw mut usage) };
     usage
-}
-
-/// Voluntary and involuntary context switches of this process, all threads, so far.
-pub(crate) fn context_switches() -> (u64, u64) {
-    let usage = rusage(libc::RUSAGE_SELF);
-    (usage.ru_nvcsw as u64, usage.ru_nivcsw as u64)
 }
 
 /// CPU time of this process and of the children it has waited for.
@@ -104,14 +98,11 @@ const TICK: f64 = 0.01;
 /// CPU seconds busy and stolen on some CPUs, from the text of `/proc/stat`.
 fn busy_and_stolen(stat: &str, cpus: &[usize]) -> (f64, f64) {
     let mut sums = (0.0, 0.0);
-    for line in stat.lines() {
-        let mut words = line.split_whitespace();
-        let cpu = words.next().and_then(|name| name.strip_prefix("cpu")?.parse::<usize>().ok());
-        if cpu.is_none_or(|cpu| !cpus.contains(&cpu)) {
-            continue;
-        }
+    for cpu in cpus {
+        let name = format!("cpu{cpu} ");
+        let line = stat.lines().find_map(|line| line.strip_prefix(&name)).unwrap_or_default();
         // Guest, the ninth, is part of user.
-        let ticks: Vec<f64> = words.filter_map(|word| word.parse().ok()).collect();
+        let ticks: Vec<f64> = line.split_whitespace().filter_map(|word| word.parse().ok()).collect();
         if let [user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks[..] {
             sums.0 += (user + nice + system + irq + softirq) * TICK;
             sums.1 += steal * TICK;
@@ -173,9 +164,9 @@ mod tests {
 
     #[test]
     fn usage_only_grows() {
-        let (voluntary, cpu) = (context_switches().0, family_cpu_time());
+        let (voluntary, cpu) = (rusage(libc::RUSAGE_SELF).ru_nvcsw, family_cpu_time());
         std::thread::sleep(Duration::from_millis(2));
-        assert!(context_switches().0 > voluntary);
+        assert!(rusage(libc::RUSAGE_SELF).ru_nvcsw > voluntary);
         assert!(family_cpu_time() >= cpu);
     }
 }

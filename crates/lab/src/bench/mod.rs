@@ -34,6 +34,7 @@ mod worker;
 
 pub(crate) use args::{Args, Measure};
 pub(crate) use contenders::take_pthread_locks;
+pub(crate) use executor::work;
 pub(crate) use export::csv;
 pub(crate) use machine::{available_cpus, cpus, other_runnable, restrict_to};
 pub(crate) use mix::once;
@@ -71,16 +72,6 @@ impl Command {
 pub(crate) fn run(command: &Command) -> ExitCode {
     let (args, rw) = command.args();
     run::run(args, rw)
-}
-
-/// Runs a cell and ends the process, if these are the words with which the benchmark starts itself as a
-/// worker.
-pub(crate) fn work(mut words: impl Iterator<Item = String>) {
-    if words.next().as_deref() == Some(executor::WORKER)
-        && let Some(text) = words.next()
-    {
-        executor::worker(&text, words.next());
-    }
 }
 
 /// What `run` would refuse, in one line, without running anything.

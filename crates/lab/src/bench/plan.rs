@@ -60,12 +60,12 @@ impl Group {
 
 /// All groups of a run, thread counts ascending within a mix, mixes within a profile.
 pub(crate) fn groups(report: &Report, uncontended_only: bool) -> Vec<Group> {
-    let (planner, setting) = (Planner(report), &report.setting);
-    let mut groups = vec![planner.uncontended()];
+    let setting = &report.setting;
+    let mut groups = vec![report.uncontended_group()];
     if !uncontended_only {
-        groups.push(planner.overhead());
+        groups.push(report.overhead_group());
         for load in setting.loads() {
-            let cells = |&column: &usize| planner.cells((load, load.threads(column)));
+            let cells = |&column: &usize| report.group_of((load, load.threads(column)));
             groups.extend(setting.threads.iter().map(cells));
         }
     }
@@ -77,12 +77,10 @@ pub(crate) fn nominal_ms(spec: &CellSpec) -> u64 {
     spec.time_ms + spec.time_ms.min(100) / 5 + START_MS
 }
 
-/// The report with nothing in it yet tells what is wanted. A load goes with its number of threads.
-struct Planner<'a>(&'a Report);
-
-impl Planner<'_> {
-    fn overhead(&self) -> Group {
-        let setting = &self.0.setting;
+/// With nothing in it yet it tells what is wanted. A load goes with its number of threads.
+impl Report {
+    fn overhead_group(&self) -> Group {
+        let setting = &self.setting;
         // With both sides, so that the branch between them is in it.
         let mix = (!setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
         let unlimited = setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none());
@@ -97,34 +95,30 @@ impl Planner<'_> {
         Group { topic: Topic::Overhead, cells: cells.collect() }
     }
 
-    fn uncontended(&self) -> Group {
+    fn uncontended_group(&self) -> Group {
         let nothing = Profile { name: "uncontended".into(), ..Profile::default() };
-        let mut names = self.names(|_| true);
-        if !names.contains(&NO_LOCK) {
-            names.push(NO_LOCK);
-        }
-        let rw = !self.0.setting.mixes.is_empty();
+        let names = self.names_and_none();
+        let rw = !self.setting.mixes.is_empty();
         let mut cells = Vec::new();
         for (_, _, mix, pass) in COSTS.into_iter().filter(|(_, _, mix, _)| mix.is_some() == rw) {
             let alone = (Load { profile: &nothing, mix }, 1);
-            cells.extend(self.rounds(&names, alone, pass, self.0.setting.uncontended_rounds));
+            cells.extend(self.rounds(&names, alone, pass, self.setting.uncontended_rounds));
         }
         // What is to be compared is measured within one round.
         cells.sort_by_key(|spec| spec.round);
         Group { topic: Topic::Uncontended, cells }
     }
 
-    fn cells(&self, load: (Load, usize)) -> Group {
-        let (setting, names) = (&self.0.setting, self.names(|_| true));
+    fn group_of(&self, load: (Load, usize)) -> Group {
+        let (setting, names) = (&self.setting, self.names(|_| true));
         let mut cells = self.rounds(&names, load, Pass::Throughput, setting.rounds);
         cells.extend(self.rounds(&names, load, Pass::Latency, setting.latency_rounds));
-        let rounds = usize::from(setting.events_time_ms > 0);
-        cells.extend(self.rounds(&self.names(|lock| lock.counts_events), load, Pass::Events, rounds));
+        cells.extend(self.rounds(&self.names(|lock| lock.counts_events), load, Pass::Events, 1));
         Group { topic: Topic::Cells, cells }
     }
 
     fn names(&self, which: impl Fn(&LockInfo) -> bool) -> Vec<&str> {
-        self.0.locks.iter().filter(|lock| which(lock)).map(|lock| lock.name.as_str()).collect()
+        self.locks.iter().filter(|lock| which(lock)).map(|lock| lock.name.as_str()).collect()
     }
 
     /// A cell for each of `names` in each round, in an order drawn from the seed of the round.
@@ -139,7 +133,7 @@ impl Planner<'_> {
     }
 
     fn spec(&self, lock: &str, load: (Load, usize), pass: Pass, round: usize) -> CellSpec {
-        let ((Load { profile, mix }, threads), setting) = (load, &self.0.setting);
+        let ((Load { profile, mix }, threads), setting) = (load, &self.setting);
         CellSpec {
             lock: lock.to_owned(),
             threads,
@@ -155,7 +149,7 @@ impl Planner<'_> {
             },
             drain_ms: setting.drain_ms,
             seed: self.round_seed(load, pass, round),
-            calibration: self.0.calibration,
+            calibration: self.calibration,
         }
     }
 
@@ -169,7 +163,7 @@ impl Planner<'_> {
         [profile.critical_ns, profile.think_ns, threads as u64, pass as u64, round as u64]
             .into_iter()
             .chain(mix)
-            .fold(self.0.setting.seed, |seed, part| random(seed, part).u64(..))
+            .fold(self.setting.seed, |seed, part| random(seed, part).u64(..))
     }
 }
 

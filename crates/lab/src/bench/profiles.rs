@@ -3,6 +3,7 @@ use super::cell::Profile;
 use super::mix::{once, words};
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
+use std::collections::BTreeMap;
 
 /// Profiles that have a name of their own, in the order of the tables, and what they are.
 pub(crate) fn named() -> [(Profile, &'static str); 5] {
@@ -33,15 +34,15 @@ const LONGEST_NS: u64 = 10_000_000;
 pub(crate) fn parse<'a>(lists: impl IntoIterator<Item = &'a str>) -> Result<Vec<Profile>, String> {
     let mut profiles: Vec<Profile> = Vec::new();
     for list in lists {
-        let mut parts: Vec<(&str, &str)> = Vec::new();
+        let mut parts = BTreeMap::new();
         for word in words(list) {
             let part = word.split_once('=');
             // A name ends a group, and so does a part that it has already.
-            if part.is_none_or(|(key, _)| parts.iter().any(|(other, _)| *other == key)) {
+            if part.is_none_or(|(key, _)| parts.contains_key(key)) {
                 profiles.extend(own(&core::mem::take(&mut parts))?);
             }
             match part {
-                Some(part) => parts.push(part),
+                Some((key, value)) => drop(parts.insert(key, value)),
                 None => profiles.extend(by_name(word)?),
             }
         }
@@ -70,28 +71,25 @@ fn by_name(word: &str) -> Result<Vec<Profile>, String> {
 }
 
 /// The profile of a group of parts, if there are any.
-fn own(parts: &[(&str, &str)]) -> Result<Option<Profile>, String> {
-    let (mut name, mut critical, mut think) = (None, None, None);
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
-    for &(key, value) in parts {
-        match key {
-            "cs" => critical = Some(time(key, value)?),
-            "think" => think = Some(time(key, value)?),
-            "name" if (1..=16).contains(&value.len()) && value.chars().all(is_plain) => name = Some(value),
-            "name" => {
-                return Err(format!(
-                    "'{value}' is no name for a profile: up to 16 letters, digits and dashes"
-                ));
-            }
-            _ => return Err(unknown("part of a profile", key, ["cs", "think", "name"])),
-        }
+fn own(parts: &BTreeMap<&str, &str>) -> Result<Option<Profile>, String> {
+    let known = ["cs", "think", "name"];
+    if let Some(key) = parts.keys().find(|key| !known.contains(key)) {
+        return Err(unknown("part of a profile", key, known));
     }
-    let (Some(critical_ns), Some(think_ns)) = (critical, think) else {
+    let time = |key| parts.get(key).map(|value| time(key, value)).transpose();
+    let (Some(critical_ns), Some(think_ns)) = (time("cs")?, time("think")?) else {
         let needs = "a profile of your own needs both times, as in cs=50ns,think=200ns";
         return if parts.is_empty() { Ok(None) } else { Err(needs.to_owned()) };
     };
     let short = |ns: u64| round_ns(ns as f64).replace(' ', "").replace('µ', "u");
-    let name = name.map_or_else(|| format!("{}-{}", short(critical_ns), short(think_ns)), str::to_owned);
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '-';
+    let name = match parts.get("name") {
+        None => format!("{}-{}", short(critical_ns), short(think_ns)),
+        Some(name) if (1..=16).contains(&name.len()) && name.chars().all(is_plain) => (*name).to_owned(),
+        Some(name) => {
+            return Err(format!("'{name}' is no name for a profile: up to 16 letters, digits and dashes"));
+        }
+    };
     Ok(Some(Profile { name, critical_ns, think_ns, ..Profile::default() }))
 }
 

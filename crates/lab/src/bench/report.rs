@@ -2,7 +2,8 @@
 pub(crate) use super::cell::State;
 use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
-use super::mix::{Load, Mix, named};
+use super::mix::{Load, Mix, named, once};
+use super::plan::NO_LOCK;
 use super::warnings::Warning;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, Summary};
@@ -40,7 +41,6 @@ pub(crate) struct Setting {
     pub time_ms: u64,
     pub latency_rounds: usize,
     pub latency_time_ms: u64,
-    /// Zero: no round with lock events.
     pub events_time_ms: u64,
     pub uncontended_rounds: usize,
     pub uncontended_time_ms: u64,
@@ -149,7 +149,7 @@ pub(crate) struct Cell {
     pub events: Vec<EventCount>,
 }
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub schema: u32,
     /// False while the run goes on, and for ever if it was interrupted.
@@ -168,19 +168,8 @@ pub(crate) struct Report {
 impl Report {
     /// Nothing is measured yet.
     pub(crate) fn new(setting: Setting, calibration: Calibration, locks: Vec<LockInfo>) -> Self {
-        Self {
-            schema: SCHEMA,
-            complete: false,
-            provenance: Provenance::collect(setting.seed),
-            setting,
-            calibration,
-            locks,
-            overhead: Vec::new(),
-            uncontended: Vec::new(),
-            cells: Vec::new(),
-            warnings: Vec::new(),
-            summary: Vec::new(),
-        }
+        let provenance = Provenance::collect(setting.seed);
+        Self { schema: SCHEMA, provenance, setting, calibration, locks, ..Self::default() }
     }
 
     /// The loads that have cells, each of which is a section.
@@ -215,6 +204,11 @@ impl Report {
         Some((peer, Ratio::of(&[(cell.rates(), peer.rates())])?))
     }
 
+    /// The names of all locks, and that of none.
+    pub(crate) fn names_and_none(&self) -> Vec<&str> {
+        once(self.locks.iter().map(|lock| lock.name.as_str()).chain([NO_LOCK]))
+    }
+
     pub(crate) fn load(&self, cell: &Cell) -> Option<Load<'_>> {
         self.setting.loads().find(|load| load.profile.name == cell.profile && load.mix == cell.mix)
     }
@@ -239,10 +233,8 @@ impl Report {
 
     /// Whether anything went wrong that must not pass silently.
     pub(crate) fn failed(&self) -> bool {
-        use State::{Broken, Failed, Torn};
-        let bad = |cell: &Cell| matches!(cell.state, Broken { .. } | Torn { .. } | Failed { .. });
         let failure = |warning: &Warning| matches!(warning, Warning::Failed { .. });
-        self.cells.iter().any(bad) || self.warnings.iter().any(failure)
+        self.cells.iter().any(|cell| cell.state.is_wrong()) || self.warnings.iter().any(failure)
     }
 }
 

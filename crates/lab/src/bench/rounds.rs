@@ -1,5 +1,5 @@
 //! Puts the rounds of a cell together: medians, sides, waits as one distribution, events.
-use super::cell::{Accesses, CellOutcome, Pass, READ, WRITE, Waits};
+use super::cell::{Accesses, CellOutcome, Pass, READ, WRITE};
 use super::mix::Mix;
 use super::report::{Cell, EventCount, Fairness, Latency, Side, State};
 use core::ops::Range;
@@ -8,7 +8,7 @@ use lab_kit::stats::{Summary, median};
 
 type Rounds = [(Pass, CellOutcome)];
 
-fn of_pass(rounds: &Rounds, pass: Pass) -> impl Iterator<Item = &CellOutcome> {
+pub(crate) fn of_pass(rounds: &Rounds, pass: Pass) -> impl Iterator<Item = &CellOutcome> {
     rounds.iter().filter(move |(of, _)| *of == pass).map(|(_, outcome)| outcome)
 }
 
@@ -111,21 +111,20 @@ impl Latency {
         let (mut all, mut p999_rounds_ns) = (empty(), Vec::new());
         for sides in rounds {
             let mut round = empty();
-            for &(ns, count) in sides.iter().flat_map(|side| &side.waits.buckets) {
+            for &(ns, count) in sides.iter().flat_map(|side| &side.waits) {
                 round.record_n(ns, count).expect("the histogram grows as needed");
             }
             p999_rounds_ns.push(round.value_at_quantile(0.999));
             all.add(&round).expect("the histogram grows as needed");
         }
-        let longest =
-            |of: fn(&Waits) -> u64| rounds.iter().copied().flatten().map(|side| of(&side.waits)).max();
+        let longest = |of: fn(&Accesses) -> u64| rounds.iter().copied().flatten().map(of).max().unwrap_or(0);
         Self {
             samples: all.len(),
             p50_ns: all.value_at_quantile(0.5),
             p99_ns: all.value_at_quantile(0.99),
             p999_ns: all.value_at_quantile(0.999),
-            worst_ns: longest(|waits| waits.worst_ns).unwrap_or(0),
-            unfinished_ns: longest(|waits| waits.unfinished_ns).unwrap_or(0),
+            worst_ns: longest(|side| side.worst_ns),
+            unfinished_ns: longest(|side| side.unfinished_ns),
             p999_rounds_ns,
         }
     }

@@ -1,16 +1,16 @@
 //! Rounds become cells: medians, sides, waits, events.
 use super::*;
 
-const NONE: Waits = Waits { buckets: Vec::new(), worst_ns: 0, unfinished_ns: 0 };
+const NONE: Accesses = Accesses { counts: Vec::new(), waits: Vec::new(), worst_ns: 0, unfinished_ns: 0 };
 
-fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Waits) -> CellOutcome {
+fn outcome(acquisitions: Vec<u64>, cpu_ns: u64, waits: Accesses) -> CellOutcome {
     CellOutcome {
         state: State::Measured,
         elapsed_ns: 1_000_000_000,
         cpu_ns,
         voluntary_switches: 3,
         involuntary_switches: 4,
-        sides: [Accesses::default(), Accesses { counts: acquisitions, waits }],
+        sides: [Accesses::default(), Accesses { counts: acquisitions, ..waits }],
         events: vec![("pv_wait_head".into(), 50), ("never".into(), 0)],
     }
 }
@@ -31,7 +31,8 @@ fn rounds_become_medians() {
 
 #[test]
 fn waits_of_all_rounds_are_one_distribution_and_the_unfinished_count_for_the_worst() {
-    let waits = |ns, worst_ns, unfinished_ns| Waits { buckets: vec![(ns, 500)], worst_ns, unfinished_ns };
+    let waits =
+        |ns, worst_ns, unfinished_ns| Accesses { waits: vec![(ns, 500)], worst_ns, unfinished_ns, ..NONE };
     let rounds = vec![
         (Pass::Latency, outcome(vec![500], 0, waits(100, 100, 0))),
         (Pass::Latency, outcome(vec![500], 0, waits(900, 5_000, 5_000))),

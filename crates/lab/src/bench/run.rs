@@ -16,7 +16,7 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, ended, print};
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
@@ -49,10 +49,7 @@ fn sample(cell: &Cell) -> Sample {
 }
 
 fn run_study(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> ExitCode {
-    measure(args, rw, tables).unwrap_or_else(|message| {
-        eprintln!("stanchion: {message}");
-        ExitCode::from(REFUSED)
-    })
+    measure(args, rw, tables).unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 /// Whatever may be refused is refused before anything is measured. With tables of another kind only the cells

@@ -7,8 +7,9 @@ use super::mix::Load;
 use super::plan::{COSTS, NO_LOCK};
 use super::quantity::{QUANTITIES, Quantity};
 use super::report::{Cell, Report, State};
+use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::{Column, heading, in_pieces};
+use lab_kit::export::grid::{self, Column, heading, pieces};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{round_ns, three_figures};
 
@@ -17,10 +18,8 @@ pub(crate) fn render(report: &Report) -> String {
     for load in report.loads() {
         let _ = writeln!(text, "\n== {} ==\n{}", load.name(), describe(report, load.profile));
         let rows = Rows::of(report, load);
-        let table = |quantity: &Quantity| {
-            let columns = columns(report, load, &rows.shown, quantity);
-            format!("\n{}\n{}", quantity.title, in_pieces(&corner(load), &rows.shown, &columns))
-        };
+        let table =
+            |quantity: &Quantity| format!("\n{}\n{}", quantity.title, pieces(&rows.table(quantity), 1));
         let mut quantities = rows.quantities();
         text.extend(quantities.next().map(table));
         let stall = |cell: &&Cell| cell.state != State::Stalled;
@@ -28,7 +27,7 @@ pub(crate) fn render(report: &Report) -> String {
         if let Some(line) = rows.collapsed_line() {
             wrap(&mut text, String::new(), &line);
         }
-        text.push_str(&ratios(report, load, &rows.shown));
+        text.push_str(&rows.ratios());
         text.extend(quantities.map(table));
     }
     text
@@ -50,11 +49,11 @@ impl<'a> Rows<'a> {
     pub(crate) fn of(report: &'a Report, load: Load<'a>) -> Self {
         let names = || report.locks.iter().map(|lock| lock.name.as_str());
         let mut collapsed: Vec<&Cell> = names().filter_map(|lock| collapse(report, load, lock)).collect();
-        let has_row = |collapsed: &[&Cell], name: &str| collapsed.iter().all(|cell| cell.lock != name);
-        if !names().any(|name| has_row(&collapsed, name)) {
+        if collapsed.len() == report.locks.len() {
             collapsed.clear();
         }
-        let mut rows = Self { report, load, shown: Vec::new(), collapsed };
+        let has_row = |name: &&str| collapsed.iter().all(|cell| cell.lock != *name);
+        let mut rows = Self { report, load, shown: names().filter(has_row).collect(), collapsed };
         let of_key = |quantity: &&Quantity| quantity.key == report.setting.sort;
         let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
         let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
@@ -65,9 +64,7 @@ impl<'a> Rows<'a> {
                 sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
             if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }
         };
-        let mut shown: Vec<&str> = names().filter(|name| has_row(&rows.collapsed, name)).collect();
-        shown.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
-        rows.shown = shown;
+        rows.shown.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
         rows
     }
 
@@ -90,6 +87,46 @@ impl<'a> Rows<'a> {
         };
         let all: Vec<String> = self.collapsed.iter().map(say).collect();
         (!all.is_empty()).then(|| format!("collapsed below a tenth of the best: {}", all.join(", ")))
+    }
+
+    /// A quantity of the locks that have a row.
+    pub(crate) fn table(&self, quantity: &Quantity) -> Table {
+        let figure = |lock: &str, column| {
+            let cell = self.report.at(lock, self.load, column)?;
+            if let Some(word) = cell.state.word() {
+                return Some(word.to_owned());
+            }
+            let best = is_best(&self.report.column(self.load, column), cell, quantity);
+            Some(quantity.show(cell)? + if best { "*" } else { " " })
+        };
+        self.by_count(&self.shown, |lock, column| figure(lock, column).unwrap_or("-".to_owned()))
+    }
+
+    /// Our locks relative to the best peer of each column. A ratio has an interval, or is left out.
+    fn ratios(&self) -> String {
+        let is_ours = |name: &&&str| self.report.kind(name) == Some(Kind::Stanchion);
+        let ours: Vec<&str> = self.shown.iter().filter(is_ours).copied().collect();
+        let told = |lock: &str, column| {
+            let (_, ratio) = self.report.best_peer(self.report.at(lock, self.load, column)?)?;
+            Some(ratio.told()? + " ")
+        };
+        let table = self.by_count(&ours, |lock, column| told(lock, column).unwrap_or("- ".to_owned()));
+        if table.row_iter().flat_map(|row| row.cell_iter().skip(1)).all(|cell| cell.content() == "- ") {
+            return String::new();
+        }
+        let title = "throughput relative to the best peer of the column (95 % interval over paired rounds)";
+        format!("\n{title}\n{}", pieces(&table, 1))
+    }
+
+    /// A table with a row for each of `locks` and a column for each count of threads or readers.
+    fn by_count(&self, locks: &[&str], show: impl Fn(&str, usize) -> String) -> Table {
+        let setting = &self.report.setting;
+        let column = |&count: &usize| Column {
+            title: heading(count, setting.cpus.len()) + " ",
+            cells: locks.iter().map(|lock| show(lock, count)).collect(),
+        };
+        let columns: Vec<Column> = setting.threads.iter().map(column).collect();
+        grid::of_columns(&format!("{} (per CPU)", self.load.counted()), locks, &columns)
     }
 }
 
@@ -136,74 +173,25 @@ fn is_best(column: &[&Cell], cell: &Cell, quantity: &Quantity) -> bool {
     comparable(cell) && quantity.value(cell).is_some_and(equal) && firsts <= SHARED_FIRSTS && column.len() > 1
 }
 
-/// The figure of a lock in one column as a table shows it, with a mark if it is the best there.
-fn figure(report: &Report, load: Load, lock: &str, column: usize, quantity: &Quantity) -> String {
-    let Some(cell) = report.at(lock, load, column) else { return "-".to_owned() };
-    let text = match (&cell.state, quantity.show(cell)) {
-        (State::Measured, Some(text)) => text,
-        (State::Measured, None) => return "-".to_owned(),
-        (State::Stalled | State::Skipped { .. }, _) => return "stalled".to_owned(),
-        (State::Broken { .. } | State::Torn { .. }, _) => return "BROKEN".to_owned(),
-        (State::Failed { .. }, _) => return "failed".to_owned(),
-    };
-    if is_best(&report.column(load, column), cell, quantity) { text + "*" } else { text + " " }
-}
-
-/// A quantity of the locks in `rows`: a column for each count.
-pub(crate) fn columns(report: &Report, load: Load, rows: &[&str], quantity: &Quantity) -> Vec<Column> {
-    by_count(report, rows, |lock, column| figure(report, load, lock, column, quantity))
-}
-
-/// A column for each count of threads or readers, with a cell for each lock.
-fn by_count(report: &Report, rows: &[&str], show: impl Fn(&str, usize) -> String) -> Vec<Column> {
-    let column = |&count: &usize| Column {
-        title: heading(count, report.setting.cpus.len()) + " ",
-        cells: rows.iter().map(|lock| show(lock, count)).collect(),
-    };
-    report.setting.threads.iter().map(column).collect()
-}
-
-pub(crate) fn corner(load: Load) -> String {
-    format!("{} (per CPU)", load.counted())
-}
-
-/// Our locks relative to the best peer of each column. A ratio has an interval, or is left out.
-fn ratios(report: &Report, load: Load, rows: &[&str]) -> String {
-    let is_ours = |name: &&&str| report.kind(name) == Some(Kind::Stanchion);
-    let ours: Vec<&str> = rows.iter().filter(is_ours).copied().collect();
-    let told = |lock: &str, column| {
-        let (_, ratio) = report.best_peer(report.at(lock, load, column)?)?;
-        Some(ratio.told()? + " ")
-    };
-    let columns = by_count(report, &ours, |lock, column| told(lock, column).unwrap_or("- ".to_owned()));
-    if columns.iter().flat_map(|column| &column.cells).all(|cell| cell == "- ") {
-        return String::new();
-    }
-    let title = "throughput relative to the best peer of the column (95 % interval over paired rounds)";
-    format!("\n{title}\n{}", in_pieces(&corner(load), &ours, &columns))
-}
-
 /// What the words in a table mean.
 pub(crate) fn notes<'a>(cells: impl Iterator<Item = &'a Cell>, drain_ms: u64) -> String {
-    let mut text = String::new();
-    for cell in cells {
+    let note = |cell: &Cell| {
         let who = format!("{} with {} threads", cell.lock, cell.threads);
-        let _ = match &cell.state {
+        match &cell.state {
+            State::Measured | State::Skipped { .. } => String::new(),
             State::Stalled => {
-                writeln!(text, "note: {who}: stalled, not all had got the lock {drain_ms} ms after the stop")
+                format!("note: {who}: stalled, not all had got the lock {drain_ms} ms after the stop\n")
             }
-            State::Broken { acquisitions, counter } => writeln!(
-                text,
-                "BROKEN: {who}: {acquisitions} acquisitions, but the protected counter says {counter}"
+            State::Broken { acquisitions, counter } => format!(
+                "BROKEN: {who}: {acquisitions} acquisitions, but the protected counter says {counter}\n"
             ),
             State::Torn { of_reads, torn } => {
-                writeln!(text, "BROKEN: {who}: {torn} of {of_reads} reads saw a write half done")
+                format!("BROKEN: {who}: {torn} of {of_reads} reads saw a write half done\n")
             }
-            State::Failed { reason } => writeln!(text, "failed: {who}: {reason}"),
-            State::Measured | State::Skipped { .. } => Ok(()),
-        };
-    }
-    text
+            State::Failed { reason } => format!("failed: {who}: {reason}\n"),
+        }
+    };
+    cells.map(note).collect()
 }
 
 pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {
@@ -211,9 +199,9 @@ pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {
     COSTS.iter().map(|&(name, title, ..)| (name, title)).filter(|(name, _)| measured(name)).collect()
 }
 
-/// The rows of a table, the cheapest first and the bare loop last, and its columns: each cost with its ratio
-/// to the best peer, then sizes.
-pub(crate) fn costs_table(report: &Report) -> (Vec<&str>, Vec<Column>) {
+/// A row for each lock, the cheapest first and the bare loop last: each cost with its ratio to the best peer,
+/// then sizes.
+pub(crate) fn costs_table(report: &Report) -> Table {
     let name = costs(report).first().map_or("", |(name, _)| name);
     let mut locks: Vec<&str> = report.uncontended.iter().map(|row| row.lock.as_str()).collect();
     let (bare, cost) = (|lock: &str| lock == NO_LOCK, |lock: &str| report.median_cost(lock, name));
@@ -237,7 +225,8 @@ pub(crate) fn costs_table(report: &Report) -> (Vec<&str>, Vec<Column>) {
         Some(format!("{}{more}", info.bytes))
     };
     columns.push(column("bytes", locks.iter().map(bytes)));
-    (locks.into_iter().map(|lock| if lock == NO_LOCK { "(bare loop)" } else { lock }).collect(), columns)
+    let names: Vec<&str> = locks.iter().map(|lock| if bare(lock) { "(bare loop)" } else { lock }).collect();
+    grid::of_columns("lock", &names, &columns)
 }
 
 fn column(title: &str, cells: impl Iterator<Item = Option<String>>) -> Column {
@@ -253,8 +242,7 @@ fn uncontended(report: &Report) -> String {
     if report.uncontended.is_empty() {
         return String::new();
     }
-    let (rows, columns) = costs_table(report);
-    let mut text = format!("uncontended {ABOUT_COSTS}\n{}", in_pieces("lock", &rows, &columns));
+    let mut text = format!("uncontended {ABOUT_COSTS}\n{}", pieces(&costs_table(report), 1));
     for lock in report.locks.iter().filter(|lock| !lock.memory.description().is_empty()) {
         let _ = writeln!(text, "+ {}: {}", lock.name, lock.memory.description());
     }

@@ -1,5 +1,5 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
-use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile, Waits};
+use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile};
 use super::contender::{Kind, Memory};
 use super::engine::{self, Observer};
 use super::mix::Mix;
@@ -57,10 +57,10 @@ pub(crate) fn report(locks: &[&str]) -> Report {
 pub(crate) fn outcome(spec: &CellSpec, per_thread: u64) -> CellOutcome {
     let accesses = |each: u64, buckets: &[(u64, u64)], worst_ns| Accesses {
         counts: vec![each; spec.threads],
-        waits: match spec.pass {
-            Pass::Latency => Waits { buckets: buckets.to_vec(), worst_ns, unfinished_ns: 0 },
-            _ => Waits::default(),
-        },
+        ..match spec.pass {
+            Pass::Latency => Accesses { waits: buckets.to_vec(), worst_ns, ..Accesses::default() },
+            _ => Accesses::default(),
+        }
     };
     let writes = per_thread / 10;
     let all = |each| each * spec.threads as u64;

@@ -22,7 +22,10 @@ struct Candidate<'a> {
 
 /// All lines, the first of which says what the rest rests on.
 pub(crate) fn lines(report: &Report) -> Vec<String> {
-    let (contended, collapsed) = (contended(report), collapsed(report));
+    let contended = contended(report);
+    // Each the first of its lock under a load.
+    let collapsed = |load| Rows::of(report, load).collapsed;
+    let collapsed: Vec<&Cell> = report.loads().into_iter().flat_map(collapsed).collect();
     let all = candidates(report, &contended, &collapsed);
     let mut lines = vec![("broken", wrong(report))];
     if let Some(best) = all.first() {
@@ -84,11 +87,6 @@ fn contended(report: &Report) -> Vec<(Load<'_>, usize)> {
     let several =
         |&(load, column): &(Load, usize)| load.threads(column) > 1 && !report.column(load, column).is_empty();
     report.loads().into_iter().flat_map(columns).filter(several).collect()
-}
-
-/// Cells in which locks collapsed or stalled, each the first of its lock under a load.
-fn collapsed(report: &Report) -> Vec<&Cell> {
-    report.loads().into_iter().flat_map(|load| Rows::of(report, load).collapsed).collect()
 }
 
 /// The locks that held everywhere, the fastest in the geometric mean first.
@@ -228,14 +226,10 @@ fn cheapest(report: &Report) -> Option<&LockInfo> {
 
 fn wrong(report: &Report) -> Vec<String> {
     let told = |cell: &Cell| {
-        let word = match &cell.state {
-            State::Broken { .. } | State::Torn { .. } => "BROKEN",
-            State::Failed { .. } => "failed",
-            _ => return None,
-        };
-        Some(format!("{} is {word} ({})", cell.lock, report.load(cell)?.with(cell.threads)))
+        let (word, load) = (cell.state.word()?, report.load(cell)?);
+        Some(format!("{} is {word} ({})", cell.lock, load.with(cell.threads)))
     };
-    report.cells.iter().filter_map(told).collect()
+    report.cells.iter().filter(|cell| cell.state.is_wrong()).filter_map(told).collect()
 }
 
 /// Locks that collapsed or stalled, each where it first does.

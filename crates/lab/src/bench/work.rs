@@ -5,8 +5,8 @@
 //! to finish, so a single wait is good to about ten nanoseconds. Counters of different CPUs are taken as
 //! synchronous, which holds where the kernel itself keeps time by them; `Warning::UnstableClock` speaks up
 //! elsewhere.
-use super::cell::{Accesses, Calibration, CellOutcome, Profile, Waits};
-use super::machine::context_switches;
+use super::cell::{Accesses, Calibration, CellOutcome, Profile};
+use super::machine::rusage;
 use core::hint::black_box;
 use core::time::Duration;
 use fastrand::Rng;
@@ -124,17 +124,15 @@ impl Calibration {
 /// What the process has used beyond `before`, and nothing else. Beyond none it is a time stamp: the monotonic
 /// clock as `elapsed_ns`, and all that the process has used so far.
 pub(crate) fn used(before: &CellOutcome) -> CellOutcome {
-    let ns = |clock| {
-        let time = clock_gettime(clock);
-        time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
-    };
+    let time = |clock| Duration::try_from(clock_gettime(clock)).expect("these clocks begin with zero");
+    let ns = |clock| time(clock).as_nanos() as u64;
     let cpu_ns = ns(ClockId::ProcessCPUTime).saturating_sub(before.cpu_ns);
-    let (voluntary, involuntary) = context_switches();
+    let usage = rusage(libc::RUSAGE_SELF);
     CellOutcome {
         elapsed_ns: ns(ClockId::Monotonic) - before.elapsed_ns,
         cpu_ns,
-        voluntary_switches: voluntary - before.voluntary_switches,
-        involuntary_switches: involuntary - before.involuntary_switches,
+        voluntary_switches: usage.ru_nvcsw as u64 - before.voluntary_switches,
+        involuntary_switches: usage.ru_nivcsw as u64 - before.involuntary_switches,
         ..CellOutcome::default()
     }
 }
@@ -183,11 +181,12 @@ pub(crate) fn new_histogram() -> Histogram<u64> {
 }
 
 /// The waits recorded, and the longest that was still in progress, in nanoseconds.
-pub(crate) fn waits(recorded: &Histogram<u64>, unfinished: u64, calibration: &Calibration) -> Waits {
+pub(crate) fn waits(recorded: &Histogram<u64>, unfinished: u64, calibration: &Calibration) -> Accesses {
     let ns = |ticks: u64| (ticks as f64 / calibration.ticks_per_ns) as u64;
     let buckets = recorded.iter_recorded();
-    let buckets = buckets.map(|bucket| (ns(bucket.value_iterated_to()), bucket.count_at_value())).collect();
-    Waits { buckets, worst_ns: ns(recorded.max().max(unfinished)), unfinished_ns: ns(unfinished) }
+    let waits = buckets.map(|bucket| (ns(bucket.value_iterated_to()), bucket.count_at_value())).collect();
+    let worst_ns = ns(recorded.max().max(unfinished));
+    Accesses { counts: Vec::new(), waits, worst_ns, unfinished_ns: ns(unfinished) }
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@
 //! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
 //! a reader looks at the one before its work and at the other after it. If a writer was in meanwhile the
 //! reader saw two different numbers; if two writers were, the counters miss some of their work at the end.
-use super::cell::{Accesses, CellOutcome, CellSpec, Pass, READ, State, WRITE};
+use super::cell::{Accesses, CellOutcome, CellSpec, Pass, Profile, READ, State, WRITE};
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
 use super::work::{Steps, alone, drain, new_histogram, random, used, waits};
@@ -33,7 +33,6 @@ use hdrhistogram::Histogram;
 use stanchion::native::ticks;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
-use std::time::Instant;
 
 /// Phases of a cell, the first before its window.
 const WARMING: u32 = 0;
@@ -46,17 +45,14 @@ const WARM_UP: Duration = Duration::from_millis(20);
 /// Room for any lock's slow path; the default of 8 MiB would be address space for thousands of threads.
 const STACK_BYTES: usize = 256 * 1024;
 
-/// How long two threads contend for a lock that is measured alone afterwards: a hundred sections.
-const CONTENTION: Duration = Duration::from_millis(5);
-/// Longer than the default lock, and most others, spin before they sleep, so that their waiters do.
-const LONG_SECTION: Duration = Duration::from_micros(50);
-
 /// What a thread shows while it runs, by side.
 #[derive(Default)]
 struct Slot {
     acquisitions: [AtomicU64; 2],
     /// When the wait in progress began, or zero; written in latency passes only.
     waiting_since: [AtomicU64; 2],
+    /// Reads that saw two different numbers; written at the end.
+    torn: AtomicU64,
 }
 
 /// What the threads of a cell share beside the lock, which lies alone on its lines: what is measured is the
@@ -73,146 +69,114 @@ struct Shared {
     barrier: Barrier,
 }
 
-/// What a thread did, or several.
-#[derive(Default)]
-struct ThreadEnd {
-    acquisitions: [u64; 2],
-    /// Reads that saw two different numbers.
-    torn: u64,
-    /// By side; none of a thread but in a latency pass.
-    waits: Vec<Histogram<u64>>,
+/// The waits of a thread by side; none but in a latency pass.
+type ThreadWaits = Vec<Histogram<u64>>;
+
+/// One acquisition with the section of the cell: when it was granted, in ticks, and whether it saw a
+/// write half done. What is left of `RW` here and in the loops is what the kind of lock needs.
+#[inline]
+fn acquire<C: Contender, const TIMED: bool>(
+    lock: &C,
+    side: usize,
+    pair: &[AtomicU64; 2],
+    steps: Steps,
+    state: &mut u64,
+) -> (u64, bool) {
+    let now = || if TIMED { ticks::now() } else { 0 };
+    if C::RW && side == READ {
+        return lock.read(|| {
+            let granted = now();
+            let before = pair[0].load(Relaxed);
+            *state = steps.section(*state);
+            (granted, pair[1].load(Relaxed) != before)
+        });
+    }
+    lock.write(|| {
+        let granted = now();
+        if C::RW {
+            pair[0].store(pair[0].load(Relaxed) + 1, Relaxed);
+            *state = steps.section(*state);
+            pair[1].store(pair[1].load(Relaxed) + 1, Relaxed);
+        } else {
+            let before = pair[0].load(Relaxed);
+            *state = steps.section(*state);
+            pair[0].store(before + 1, Relaxed);
+        }
+        (granted, false)
+    })
 }
 
-/// A lock. What is left of `RW` in the loops is what its kind needs.
-struct Lock<C>(CachePadded<C>);
-
-impl<C: Contender> Lock<C> {
-    /// One acquisition with the section of the cell: when it was granted, in ticks, and whether it saw a
-    /// write half done.
-    #[inline]
-    fn acquire<const TIMED: bool>(
-        &self,
-        side: usize,
-        pair: &[AtomicU64; 2],
-        steps: Steps,
-        state: &mut u64,
-    ) -> (u64, bool) {
-        let now = || if TIMED { ticks::now() } else { 0 };
-        if C::RW && side == READ {
-            return self.0.read(|| {
-                let granted = now();
-                let before = pair[0].load(Relaxed);
-                *state = steps.section(*state);
-                (granted, pair[1].load(Relaxed) != before)
-            });
+/// A thread of a pass. A function for each kind of pass: what times waits is in one of them only.
+#[inline(never)]
+fn run_loop<C: Contender, const TIMED: bool>(lock: &C, shared: &Shared, index: usize) -> ThreadWaits {
+    let (cell, slot) = (&shared.cell, &shared.slots[index]);
+    let (steps, reads_below, mut random, mut waits) = outset(cell, index);
+    let (mut acquisitions, mut all_torn, mut state) = ([0; 2], 0, random.u64(..));
+    shared.barrier.wait();
+    while TIMED || shared.phase.load(Relaxed) != STOPPED {
+        let side = draw(C::RW, &mut random, reads_below);
+        let asked = if TIMED { ticks::now() } else { 0 };
+        if TIMED {
+            slot.waiting_since[side].store(asked, Relaxed);
         }
-        self.0.write(|| {
-            let granted = now();
-            if C::RW {
-                pair[0].store(pair[0].load(Relaxed) + 1, Relaxed);
-                *state = steps.section(*state);
-                pair[1].store(pair[1].load(Relaxed) + 1, Relaxed);
-            } else {
-                let before = pair[0].load(Relaxed);
-                *state = steps.section(*state);
-                pair[0].store(before + 1, Relaxed);
-            }
-            (granted, false)
-        })
-    }
-
-    /// A thread of a pass. A function for each kind of pass: what times waits is in one of them only.
-    #[inline(never)]
-    fn run_loop<const TIMED: bool>(&self, shared: &Shared, index: usize) -> ThreadEnd {
-        let (cell, slot) = (&shared.cell, &shared.slots[index]);
-        let (steps, reads_below, mut random, mut waits) = outset(cell, index);
-        let (mut end, mut state) = (ThreadEnd::default(), random.u64(..));
-        shared.barrier.wait();
-        while TIMED || shared.phase.load(Relaxed) != STOPPED {
-            let side = draw(C::RW, &mut random, reads_below);
-            let asked = if TIMED { ticks::now() } else { 0 };
-            if TIMED {
-                slot.waiting_since[side].store(asked, Relaxed);
-            }
-            let (granted, torn) = self.acquire::<TIMED>(side, &shared.pair, steps, &mut state);
-            if TIMED {
-                slot.waiting_since[side].store(0, Relaxed);
-            }
-            end.torn += u64::from(torn);
-            end.acquisitions[side] += 1;
-            slot.acquisitions[side].store(end.acquisitions[side], Relaxed);
-            if TIMED {
-                match shared.phase.load(Relaxed) {
-                    // This wait was under way at the stop, where it was seen and counted; it ended in the
-                    // drain, where fewer and fewer threads compete.
-                    STOPPED => break,
-                    MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
-                    _ => {}
-                }
-            }
-            state = steps.think(&mut random, state);
+        let (granted, torn) = acquire::<C, TIMED>(lock, side, &shared.pair, steps, &mut state);
+        if TIMED {
+            slot.waiting_since[side].store(0, Relaxed);
         }
-        black_box(state);
-        ThreadEnd { waits, ..end }
+        all_torn += u64::from(torn);
+        acquisitions[side] += 1;
+        slot.acquisitions[side].store(acquisitions[side], Relaxed);
+        if TIMED {
+            match shared.phase.load(Relaxed) {
+                // This wait was under way at the stop, where it was seen and counted; it ended in the
+                // drain, where fewer and fewer threads compete.
+                STOPPED => break,
+                MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
+                _ => {}
+            }
+        }
+        state = steps.think(&mut random, state);
     }
+    black_box(state);
+    slot.torn.store(all_torn, Relaxed);
+    waits
 }
 
 /// What is compiled for each lock. All else is compiled once.
 trait Loops: Send + Sync {
     /// A thread of the cell.
-    fn run(&self, shared: &Shared, index: usize) -> ThreadEnd;
-    /// One section under the lock.
-    fn hold(&self, section: &mut dyn FnMut());
+    fn run(&self, shared: &Shared, index: usize) -> ThreadWaits;
     /// Reads, or else writes, of one thread with nothing in them.
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
 }
 
-impl<C: Contender> Loops for Lock<C> {
-    fn run(&self, shared: &Shared, index: usize) -> ThreadEnd {
+impl<C: Contender> Loops for CachePadded<C> {
+    fn run(&self, shared: &Shared, index: usize) -> ThreadWaits {
         match shared.cell.pass {
-            Pass::Latency => self.run_loop::<true>(shared, index),
-            _ => self.run_loop::<false>(shared, index),
+            Pass::Latency => run_loop::<C, true>(self, shared, index),
+            _ => run_loop::<C, false>(self, shared, index),
         }
-    }
-
-    fn hold(&self, section: &mut dyn FnMut()) {
-        self.0.write(section);
     }
 
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome {
         if C::RW && reads {
-            alone(time, || self.0.read(|| black_box(())))
+            alone(time, || self.read(|| black_box(())))
         } else {
-            alone(time, || self.0.write(|| black_box(())))
+            alone(time, || self.write(|| black_box(())))
         }
     }
 }
 
-/// Lets two threads contend for the lock, until both have gone. One function for all locks: threads are a lot
-/// of code.
-fn contend(lock: &dyn Loops) {
-    let meeting = Barrier::new(2);
-    let body = || {
-        meeting.wait();
-        let start = Instant::now();
-        while start.elapsed() < CONTENTION {
-            lock.hold(&mut || {
-                let granted = Instant::now();
-                while granted.elapsed() < LONG_SECTION {
-                    core::hint::spin_loop();
-                }
-            });
-        }
-    };
-    std::thread::scope(|scope| {
-        scope.spawn(body);
-        body();
-    });
+/// Two threads that contend for a lock before it is measured alone: a hundred sections, and each is longer
+/// than the default lock, and most others, spin before they sleep, so that their waiters do.
+fn contention(cell: &CellSpec) -> CellSpec {
+    let profile = Profile { critical_ns: 50_000, ..Profile::default() };
+    CellSpec { threads: 2, profile, pass: Pass::Throughput, time_ms: 5, ..cell.clone() }
 }
 
 /// What a thread begins with: compiled once, not for each lock.
 #[inline(never)]
-fn outset(cell: &CellSpec, index: usize) -> (Steps, u64, Rng, Vec<Histogram<u64>>) {
+fn outset(cell: &CellSpec, index: usize) -> (Steps, u64, Rng, ThreadWaits) {
     let reads_below = cell.mix.map_or(0, |mix| mix.reads_below(index, cell.threads));
     let waits = if cell.pass == Pass::Latency { vec![new_histogram(), new_histogram()] } else { Vec::new() };
     (cell.calibration.steps(&cell.profile), reads_below, random(cell.seed, index as u64), waits)
@@ -239,29 +203,40 @@ fn draw(rw: bool, random: &mut Rng, reads_below: u64) -> usize {
     if rw { usize::from(u64::from(random.u32(..)) >= reads_below) } else { WRITE }
 }
 
-impl ThreadEnd {
-    /// This, and what another thread did.
-    fn plus(mut self, other: Self) -> Self {
-        for side in [READ, WRITE] {
-            self.acquisitions[side] += other.acquisitions[side];
+/// The waits of all threads, by side.
+fn add_up(ends: Vec<ThreadWaits>) -> [Histogram<u64>; 2] {
+    let mut sums = [new_histogram(), new_histogram()];
+    for waits in ends {
+        for (sum, waits) in sums.iter_mut().zip(waits) {
+            sum.add(waits).expect("all histograms have the same bounds");
         }
-        self.torn += other.torn;
-        for (all, waits) in self.waits.iter_mut().zip(other.waits) {
-            all.add(waits).expect("all histograms have the same bounds");
-        }
-        self
     }
+    sums
 }
 
 /// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
 /// exits.
 pub(crate) fn run<C: Contender>(cell: &CellSpec) -> CellOutcome {
-    let lock = Arc::new(Lock(CachePadded::new(C::new())));
-    lock.0.settle();
+    let lock = Arc::new(CachePadded::new(C::new()));
+    lock.settle();
     run_with(cell, &(lock as Arc<dyn Loops>))
 }
 
 fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
+    match cell.pass {
+        Pass::Throughput | Pass::Latency | Pass::Events => return run_threads(cell, lock),
+        Pass::Uncontended => {}
+        Pass::AfterContention => {
+            run_threads(&contention(cell), lock);
+            // As the executor does for the other pass; not before, or no two threads would run at the same
+            // time.
+            let _ = pin_to_one_cpu();
+        }
+    }
+    lock.alone(Duration::from_millis(cell.time_ms), cell.mix.is_some_and(|mix| mix.sides().0))
+}
+
+fn run_threads(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     let shared = Arc::new(Shared {
         cell: cell.clone(),
         pair: CachePadded::default(),
@@ -270,16 +245,6 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
         barrier: Barrier::new(cell.threads + 1),
     });
     let time = Duration::from_millis(cell.time_ms);
-    if matches!(cell.pass, Pass::Uncontended | Pass::AfterContention) {
-        if cell.pass == Pass::AfterContention {
-            contend(&**lock);
-            // As the executor does for the other pass; not before, or no two threads would run at the same
-            // time.
-            let _ = pin_to_one_cpu();
-        }
-        return lock.alone(time, cell.mix.is_some_and(|mix| mix.sides().0));
-    }
-
     let (sender, ends) = channel();
     for index in 0..cell.threads {
         let (lock, shared, sender) = (Arc::clone(lock), Arc::clone(&shared), sender.clone());
@@ -305,36 +270,35 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
     let unfinished = [READ, WRITE].map(|side| shared.longest_wait(side));
     let ends = drain(&ends, cell.threads, cell.drain_ms);
     let stalled = ends.len() < cell.threads;
-    let none = ThreadEnd { waits: vec![new_histogram(), new_histogram()], ..ThreadEnd::default() };
-    let all = ends.into_iter().fold(none, ThreadEnd::plus);
     let mut pair = [0, 1].map(|counter| shared.pair[counter].load(Relaxed));
     if cell.mix.is_none() {
         pair[1] = pair[0];
     }
+    let (done, all_waits) = (shared.counts(), add_up(ends));
+    let torn = shared.slots.iter().map(|slot| slot.torn.load(Relaxed)).sum();
+    let state = state(done.each_ref().map(|counts| counts.iter().sum()), torn, stalled, pair);
     if cell.pass == Pass::Events {
         // Lock events cannot be read per window, so that pass reports what belongs to them: everything.
         first = first.map(|counts| vec![0; counts.len()]);
-        last = shared.counts();
+        last = done;
     }
     let accesses = |side: usize| Accesses {
         counts: last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
-        waits: waits(&all.waits[side], unfinished[side], &cell.calibration),
+        ..waits(&all_waits[side], unfinished[side], &cell.calibration)
     };
     let events = stanchion::events::snapshot().into_iter().filter(|line| line.count > 0);
     CellOutcome {
-        state: state(&all, stalled, pair),
+        state,
         sides: [READ, WRITE].map(accesses),
         events: events.map(|line| (line.event.name().to_owned(), line.count)).collect(),
         ..used
     }
 }
 
-/// What the threads that finished and the counters say together. What a reader saw counts even if others
-/// stalled.
-fn state(all: &ThreadEnd, stalled: bool, pair: [u64; 2]) -> State {
-    let [reads, writes] = all.acquisitions;
-    if all.torn > 0 {
-        State::Torn { of_reads: reads, torn: all.torn }
+/// What the threads and the counters say together. What a reader saw counts even if others stalled.
+fn state([reads, writes]: [u64; 2], torn: u64, stalled: bool, pair: [u64; 2]) -> State {
+    if torn > 0 {
+        State::Torn { of_reads: reads, torn }
     } else if stalled {
         State::Stalled
     } else if pair != [writes; 2] {

@@ -1,5 +1,6 @@
 //! The worker: contention, what does not add up, draws, and ends of threads.
 use super::*;
+use crate::bench::tests::calibration;
 use std::sync::Mutex;
 
 /// Knows whether anybody found it taken.
@@ -19,26 +20,34 @@ impl Contender for Watched {
 
 #[test]
 fn two_threads_meet_at_a_lock_that_is_contended() {
-    let lock = Lock(CachePadded::new(Watched::new()));
+    let alone = CellSpec {
+        lock: "watched".into(),
+        threads: 1,
+        profile: Profile::default(),
+        mix: None,
+        pass: Pass::AfterContention,
+        round: 0,
+        time_ms: 1,
+        drain_ms: 10_000,
+        seed: 1,
+        calibration: calibration(),
+    };
+    let lock = Arc::new(CachePadded::new(Watched::new()));
     // Once, where two CPUs are free for five milliseconds.
     let met = || {
-        contend(&lock);
-        lock.0.1.load(Relaxed) > 0
+        run_threads(&contention(&alone), &(lock.clone() as Arc<dyn Loops>));
+        lock.1.load(Relaxed) > 0
     };
     assert!((0..1000).any(|_| met()));
 }
 
-fn end(reads: u64, writes: u64, torn: u64) -> ThreadEnd {
-    ThreadEnd { acquisitions: [reads, writes], torn, waits: Vec::new() }
-}
-
 #[test]
 fn what_does_not_add_up_is_noticed() {
-    assert_eq!(state(&end(5, 3, 0), false, [3, 3]), State::Measured);
-    assert_eq!(state(&end(5, 3, 0), true, [3, 3]), State::Stalled);
-    assert_eq!(state(&end(5, 3, 0), false, [3, 2]), State::Broken { acquisitions: 3, counter: 2 });
-    assert_eq!(state(&end(5, 3, 0), false, [2, 3]), State::Broken { acquisitions: 3, counter: 2 });
-    assert_eq!(state(&end(5, 3, 1), true, [3, 3]), State::Torn { of_reads: 5, torn: 1 });
+    assert_eq!(state([5, 3], 0, false, [3, 3]), State::Measured);
+    assert_eq!(state([5, 3], 0, true, [3, 3]), State::Stalled);
+    assert_eq!(state([5, 3], 0, false, [3, 2]), State::Broken { acquisitions: 3, counter: 2 });
+    assert_eq!(state([5, 3], 0, false, [2, 3]), State::Broken { acquisitions: 3, counter: 2 });
+    assert_eq!(state([5, 3], 1, true, [3, 3]), State::Torn { of_reads: 5, torn: 1 });
 }
 
 #[test]
@@ -51,12 +60,10 @@ fn draws_follow_the_share() {
 }
 
 #[test]
-fn ends_add_up_with_their_waits() {
+fn waits_of_threads_add_up() {
     let mut waits = vec![new_histogram(), new_histogram()];
-    let first = ThreadEnd { waits: waits.clone(), ..end(1, 2, 0) };
+    let none = waits.clone();
     waits[WRITE].saturating_record(100);
-    let all = first.plus(ThreadEnd { waits: waits.clone(), ..end(10, 20, 3) });
-    let all = all.plus(ThreadEnd { waits, ..end(0, 1, 0) });
-    assert_eq!((all.acquisitions, all.torn), ([11, 23], 3));
-    assert_eq!(all.waits.iter().map(Histogram::len).collect::<Vec<_>>(), [0, 2]);
+    let all = add_up(vec![none, waits.clone(), waits, Vec::new()]);
+    assert_eq!(all.map(|side| side.len()), [0, 2]);
 }

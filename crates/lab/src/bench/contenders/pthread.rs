@@ -79,14 +79,14 @@ impl<const KIND: c_int> Contender for RwLock<KIND> {
     /// Gives it its kind, at the address where it stays and before its first use.
     fn settle(&self) {
         let mut attributes = MaybeUninit::<pthread_rwlockattr_t>::uninit();
-        // SAFETY: the pointer is to room for attributes, which the call initialises.
-        let mut failed = unsafe { libc::pthread_rwlockattr_init(attributes.as_mut_ptr()) };
-        // SAFETY: the attributes were initialised above, and the kind is one that the library knows.
-        failed |= unsafe { libc::pthread_rwlockattr_setkind_np(attributes.as_mut_ptr(), KIND) };
-        // SAFETY: nobody has used the lock yet, it stays where it is, and the attributes are initialised.
-        failed |= unsafe { libc::pthread_rwlock_init(self.0.get(), attributes.as_ptr()) };
-        // SAFETY: the attributes were initialised above and are not used any more.
-        failed |= unsafe { libc::pthread_rwlockattr_destroy(attributes.as_mut_ptr()) };
+        // SAFETY: the pointer is to room for attributes, which the first call initialises and the last one is
+        // the last to use. Nobody has used the lock yet, and it stays where it is.
+        let failed = unsafe {
+            libc::pthread_rwlockattr_init(attributes.as_mut_ptr())
+                | libc::pthread_rwlockattr_setkind_np(attributes.as_mut_ptr(), KIND)
+                | libc::pthread_rwlock_init(self.0.get(), attributes.as_ptr())
+                | libc::pthread_rwlockattr_destroy(attributes.as_mut_ptr())
+        };
         assert_eq!(failed, 0, "the C library refuses a reader-writer lock of kind {KIND}");
     }
 

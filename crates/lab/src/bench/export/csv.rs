@@ -1,6 +1,6 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
 use crate::bench::cell::Calibration;
-use crate::bench::report::{Cell, Latency, Report};
+use crate::bench::report::{Cell, Latency, Overhead, Report};
 use lab_kit::stats::Summary;
 use serde_json::json;
 
@@ -105,8 +105,7 @@ fn comments(report: &Report, what: &str) -> Vec<String> {
         "calibration: {ns_per_step} ns a step, {ticks_per_ns} ticks a ns, {clock_read_ns} ns a clock reading, \
          {clock_step_ns} ns a clock step"
     ));
-    comments.extend(overhead.iter().map(|of| {
-        let (profile, throughput_ns, latency_ns) = (&of.profile, of.throughput_ns, of.latency_ns);
+    comments.extend(overhead.iter().map(|Overhead { profile, throughput_ns, latency_ns, .. }| {
         format!(
             "overhead: {profile} takes {throughput_ns} ns without a lock, {latency_ns} ns in latency passes"
         )

@@ -4,9 +4,10 @@ use crate::bench::contender::Kind;
 use crate::bench::mix::{Load, named, once};
 use crate::bench::quantity::{QUANTITIES, Quantity};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
-use crate::bench::table::{ABOUT_COSTS, Rows, columns, corner, costs_table, describe};
+use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
+use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::{Column, plain_table};
+use lab_kit::export::grid::plain_table;
 use lab_kit::export::page;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
 use lab_kit::provenance::Provenance;
@@ -33,8 +34,7 @@ pub(super) fn write(report: &Report) -> String {
     head(&mut body, title, report, &grey);
     if !report.uncontended.is_empty() {
         let _ = write!(body, "<h2>Uncontended</h2><p class=\"sub\">{ABOUT_COSTS}</p>");
-        let (rows, columns) = costs_table(report);
-        table(&mut body, report, "lock", &rows, &columns);
+        table(&mut body, report, &costs_table(report));
     }
     for load in report.loads() {
         section(&mut body, report, load, &grey);
@@ -131,8 +131,7 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
     for (index, quantity) in rows.quantities().enumerate() {
         let open = if index == 0 { " open" } else { "" };
         let _ = write!(page, "<details{open}><summary>{}</summary>", escape(quantity.title));
-        let columns = columns(report, load, &rows.shown, quantity);
-        table(page, report, &corner(load), &rows.shown, &columns);
+        table(page, report, &rows.table(quantity));
         page.push_str("</details>\n");
     }
 }
@@ -176,29 +175,8 @@ fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: 
 }
 
 /// A table with a row for each lock, as the terminal has it.
-fn table(page: &mut String, report: &Report, corner: &str, rows: &[&str], columns: &[Column]) {
-    let _ = write!(page, "<div class=\"scroll\"><table><tr><th>{corner}</th>");
-    for column in columns {
-        let _ = write!(page, "<th>{}</th>", column.title.trim_end());
-    }
-    page.push_str("</tr>");
-    for (index, lock) in rows.iter().enumerate() {
-        let class = if report.kind(lock) == Some(Kind::Stanchion) { "ours" } else { "" };
-        let _ = write!(page, "<tr class=\"{class}\"><td>{}</td>", escape(lock));
-        for column in columns {
-            let figure = column.cells[index].as_str();
-            let class = match figure {
-                "BROKEN" => "broken",
-                "-" | "stalled" | "failed" => "word",
-                figure if figure.ends_with('*') => "best",
-                _ => "",
-            };
-            let _ =
-                write!(page, "<td class=\"{class}\">{}</td>", escape(figure.trim_end_matches(['*', ' '])));
-        }
-        page.push_str("</tr>");
-    }
-    page.push_str("</table></div>");
+fn table(page: &mut String, report: &Report, table: &Table) {
+    page::table_with(page, table, |lock| report.kind(lock) == Some(Kind::Stanchion));
 }
 
 fn events(page: &mut String, report: &Report) {
