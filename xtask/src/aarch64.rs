@@ -2,10 +2,10 @@
 //!
 //! An emulator on x86-64 orders memory as that does: what runs here says nothing of orderings, which the
 //! model checker vouches for.
+use crate::files::{ending_in, stem};
 use crate::foreign::AARCH64;
 use crate::process::shell;
 use anyhow::{Result, ensure};
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 use xshell::cmd;
@@ -63,11 +63,8 @@ pub(crate) fn run(root: &Path, looks: bool) -> Result<ExitCode> {
 
 /// The test programs of a crate that are to run in the emulator and need no features.
 fn tests(directory: &Path) -> Result<Vec<String>> {
-    let mut names: Vec<String> = fs::read_dir(directory)?
-        .filter_map(|file| file.ok()?.file_name().to_str()?.strip_suffix(".rs").map(str::to_owned))
-        .filter(|name| !NOT_EMULATED.contains(&name.as_str()) && name != "features")
-        .collect();
-    names.sort();
+    let mut names: Vec<String> = ending_in(&["rs"], directory)?.iter().map(|file| stem(file)).collect();
+    names.retain(|name| !NOT_EMULATED.contains(&name.as_str()) && name != "features");
     Ok(names)
 }
 

@@ -2,12 +2,11 @@
 //! has it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion
 //! are noticed.
 use crate::built;
-use crate::files::entries;
+use crate::files::{self, entries};
 use crate::process::{self, shell, succeeds};
 use anyhow::Result;
 use core::time::Duration;
 use serde::Deserialize;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use xshell::{Shell, cmd};
@@ -119,7 +118,7 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
         machine.arg("-kernel").arg(image).args(["-append", &check.line]);
         let (ended, took) = process::start(&mut machine, &log, &err)?.wait(LIMIT)?;
         let status = ended.and_then(|status| status.code());
-        let printed = String::from_utf8_lossy(&[fs::read(&log)?, fs::read(&err)?].concat()).into_owned();
+        let printed = files::text(&log)? + &files::text(&err)?;
         let trouble = check.trouble(status, &printed);
         let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
         println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());

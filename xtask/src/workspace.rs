@@ -2,7 +2,7 @@
 use crate::files;
 use crate::finding::Finding;
 use crate::source::{self, Source};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use lab_kit::provenance::Provenance;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -39,17 +39,14 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
 }
 
 pub(crate) fn read(root: &Path) -> Result<Workspace> {
-    let mut paths = Vec::new();
-    for directory in ["crates", "xtask"] {
-        rust_files(&root.join(directory), &mut paths)?;
-    }
-    paths.sort();
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
-    for path in paths {
+    for path in [files::below(&root.join("crates"))?, files::below(&root.join("xtask"))?].concat() {
         let relative = path.strip_prefix(root)?.to_string_lossy();
-        match Source::parse(&relative, &fs::read_to_string(&path)?) {
-            Ok(source) => sources.push(source),
-            Err(finding) => refused.push(finding),
+        if is_source(&relative) {
+            match Source::parse(&relative, &fs::read_to_string(&path)?) {
+                Ok(source) => sources.push(source),
+                Err(finding) => refused.push(finding),
+            }
         }
     }
     mark_test_files(&mut sources);
@@ -66,20 +63,9 @@ fn mark_test_files(sources: &mut [Source]) {
     }
 }
 
-fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(directory).with_context(|| directory.display().to_string())? {
-        let entry = entry?;
-        let (path, kind, name) = (entry.path(), entry.file_type()?, entry.file_name());
-        if name.to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if kind.is_dir() && name != "target" {
-            rust_files(&path, found)?;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    Ok(())
+/// Whether a path below the root is that of a Rust file which nobody hides, and cargo has not made.
+fn is_source(path: &str) -> bool {
+    path.ends_with(".rs") && path.split('/').all(|name| !name.starts_with('.') && name != "target")
 }
 
 pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {

@@ -2,9 +2,10 @@
 //!
 //! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
 //! The latter show that it was the fault that was caught, not a library that breaks everything.
-use super::build::{self, CODE, LIBRARY, files};
+use super::build::{self, CODE, LIBRARY};
 use super::runner::{Setting, Verdict};
 use super::{Case, TIMEOUT, run_cases};
+use crate::files::{ending_in, stem};
 use crate::spread::spread;
 use anyhow::{Context as _, Result, ensure};
 use core::time::Duration;
@@ -30,8 +31,8 @@ pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -
     let (sources, out) = (root.join("conformance"), build::directory(root, None).join("broken"));
     fs::create_dir_all(&out)?;
     let mut libraries = Vec::new();
-    for source in files(&sources.join("broken"), CODE)? {
-        let name = build::stem(&source);
+    for source in ending_in(CODE, &sources.join("broken"))? {
+        let name = stem(&source);
         let library = out.join(format!("{name}.so"));
         build::build(&sources, &source, &library, LIBRARY, None)?;
         let promise = read(&fs::read_to_string(&source)?);

@@ -9,7 +9,7 @@ mod runner;
 
 use crate::foreign::{self, Foreign};
 use crate::spread::spread;
-use crate::{built, process};
+use crate::{built, files, process};
 use anyhow::{Context as _, Result, bail, ensure};
 use core::time::Duration;
 use lab_kit::names::unknown;
@@ -139,7 +139,7 @@ fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) ->
     let mut columns: Vec<Setting> = Vec::new();
     for library in &request.preload {
         let whole = library.display().to_string();
-        let (mut name, mut env) = (build::stem(library), request.env.clone());
+        let (mut name, mut env) = (files::stem(library), request.env.clone());
         let preload = match whole.split_once(':').unwrap_or((&whole, "")) {
             ("libc", "") => None,
             ("ours", lock) => {
