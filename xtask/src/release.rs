@@ -6,13 +6,12 @@ use crate::process::shell;
 use anyhow::Result;
 use serde_json::Value;
 use std::path::Path;
-use std::process::ExitCode;
 use xshell::cmd;
 
 /// What the registry shows of a crate, and takes none without.
 const SHOWN: &[&str] = &["description", "readme", "license"];
 
-pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path) -> Result<bool> {
     let sh = shell(root)?;
     let metadata: Value =
         serde_json::from_str(&cmd!(sh, "cargo metadata --format-version=1 --no-deps").read()?)?;
@@ -24,15 +23,15 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
         println!("release: {finding}");
     }
     if !findings.is_empty() {
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     let names = packages.iter().filter_map(|package| package["name"].as_str());
     let words: Vec<&str> = names.flat_map(|name| ["-p", name]).collect();
     if cmd!(sh, "cargo package --allow-dirty").args(&words).run().is_err() {
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     println!("release: all can be packed and built; to publish them: cargo publish {}", words.join(" "));
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 fn is_published(package: &Value) -> bool {

@@ -5,7 +5,7 @@ use crate::source::{self, Source};
 use anyhow::Result;
 use lab_kit::provenance::Provenance;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// Everything the rules look at, read once.
@@ -81,19 +81,19 @@ pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
 }
 
 /// Writes a generated file, or says with `check` where it is not current. It is written `by` this command.
-pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &str) -> io::Result<ExitCode> {
+pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &str) -> io::Result<bool> {
     let old = fs::read_to_string(root.join(path)).unwrap_or_default();
     if old == text {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     if check {
         let line = first_difference(&old, text);
         println!("{path}:{line} is not current; run `cargo xtask {by}`");
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     fs::write(root.join(path), text)?;
     println!("{path} is written");
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// The number of the first line that differs.

@@ -12,7 +12,6 @@ use crate::witness::record;
 use crate::workspace::{self, Workspace};
 use anyhow::Result;
 use std::path::Path;
-use std::process::ExitCode;
 use tag::{LEAST_WORDS, Tag};
 
 /// How a file that implements the orderings themselves says so.
@@ -105,7 +104,7 @@ pub(crate) fn render(files: &[FileOrderings], root: &Path) -> String {
 }
 
 /// `cargo xtask orderings`: writes the table, or only compares it.
-pub(crate) fn run(root: &Path, check: bool) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
     let text = render(&collect_all(&workspace::read(root)?), root);
     Ok(workspace::generate(root, table::PATH, &text, check, "orderings")?)
 }

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::{fs, process};
 
 /// Threads for each CPU. The first load is recorded.
@@ -66,7 +66,7 @@ pub(super) fn run(
     programs: &[Program],
     locks: &[Lock],
     request: &Request,
-) -> Result<ExitCode> {
+) -> Result<bool> {
     let relative = locks.first().is_some_and(|lock| lock.name == "libc") && locks.len() > 1;
     ensure!(relative, "predictions are relative to libc; name it first in --locks, and others");
     let out = request.out.clone().unwrap_or_else(|| built::target(root).join("programs/advised"));
@@ -138,7 +138,7 @@ pub(super) fn run(
     }
     print!("{}", markdown(&cells));
     println!("\nwritten to {}", out.display());
-    Ok(if interrupt::requested() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(!interrupt::requested() && !cells.is_empty())
 }
 
 /// A control group as a container has it, for the commands under the lock; removed with this.
