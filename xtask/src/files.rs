@@ -52,9 +52,14 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<T> {
 
 /// The entries of a table of the workspace, all of which are called `name` there.
 pub(crate) fn entries<T: DeserializeOwned>(root: &Path, file: &str, name: &str) -> Result<Vec<T>> {
-    let mut all: BTreeMap<String, Vec<T>> = read(root, file)?;
+    let text = fs::read_to_string(root.join(file)).context(file.to_owned())?;
+    entries_of(&text, name).context(file.to_owned())
+}
+
+pub(crate) fn entries_of<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {
+    let mut all: BTreeMap<String, Vec<T>> = toml::from_str(text)?;
     let entries = all.remove(name).unwrap_or_default();
-    ensure!(all.is_empty() && !entries.is_empty(), "{file} must have [[{name}]] and nothing else");
+    ensure!(all.is_empty() && !entries.is_empty(), "it must have [[{name}]] and nothing else");
     Ok(entries)
 }
 

@@ -4,7 +4,7 @@
 use crate::built;
 use crate::files::{self, entries};
 use crate::process::{self, shell, succeeds};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use core::time::Duration;
 use serde::Deserialize;
 use std::path::{Path, PathBuf};
@@ -119,10 +119,10 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
         let (ended, took) = process::start(&mut machine, &log, &err)?.wait(LIMIT)?;
         let status = ended.and_then(|status| status.code());
         let printed = files::text(&log)? + &files::text(&err)?;
-        let trouble = check.trouble(status, &printed);
-        let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
+        let judged = check.judge(status, &printed);
+        let verdict = if judged.is_ok() { "ok" } else { "FAILED" };
         println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());
-        if let Some(trouble) = trouble {
+        if let Err(trouble) = judged {
             println!("{trouble}; it printed:\n{printed}");
             failed += 1;
         }
@@ -131,18 +131,19 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
 }
 
 impl Check {
-    /// What is wrong with a run that ended with this status, or had to be killed, and printed this.
-    fn trouble(&self, status: Option<i32>, printed: &str) -> Option<String> {
+    /// Judges a run that ended with this status, or had to be killed, and printed this.
+    fn judge(&self, status: Option<i32>, printed: &str) -> Result<()> {
         let wanted = self.ends as i32;
-        if status != Some(wanted) {
-            let told = status.map_or("it hung".to_owned(), |code| format!("QEMU's exit status is {code}"));
-            return Some(format!("{told}, not {wanted}"));
+        let told = status.map_or("it hung".to_owned(), |code| format!("QEMU's exit status is {code}"));
+        ensure!(status == Some(wanted), "{told}, not {wanted}");
+        for record in &self.records {
+            let begins = format!("{{\"record\":\"{record}\"");
+            ensure!(printed.contains(&begins), "there is no record '{record}'");
         }
-        let is_there = |record: &str| printed.contains(&format!("{{\"record\":\"{record}\""));
-        if let Some(record) = self.records.iter().find(|record| !is_there(record)) {
-            return Some(format!("there is no record '{record}'"));
+        for text in &self.says {
+            ensure!(printed.contains(text), "it does not say '{text}'");
         }
-        self.says.iter().find(|text| !printed.contains(*text)).map(|text| format!("it does not say '{text}'"))
+        Ok(())
     }
 }
 
@@ -153,7 +154,8 @@ mod tests {
     #[test]
     fn a_run_that_ends_otherwise_is_noticed() {
         let check = Check::default();
-        let trouble = |status, printed: &str| check.trouble(status, printed);
+        let trouble =
+            |status, printed: &str| check.judge(status, printed).err().map(|error| error.to_string());
         let good = "{\"record\":\"boot\"}\n{\"record\":\"end\",\"ok\":true}\n";
         let ok = Some(33);
         assert_eq!(trouble(ok, good), None);

@@ -39,8 +39,7 @@ pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -
         libraries.push(Broken { name, library, caught_by, passes });
     }
     let found = spread(&[(); AT_ONCE], &libraries, |(), broken| {
-        let (lines, wrong) =
-            try_one(root, cases, broken, jobs, timeout).with_context(|| broken.name.clone())?;
+        let (lines, wrong) = try_one(cases, broken, jobs, timeout).with_context(|| broken.name.clone())?;
         print!("{lines}");
         anyhow::Ok(wrong)
     })?;
@@ -59,13 +58,8 @@ pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -
 }
 
 /// The lines about one library, and how many of its promises it does not keep.
-fn try_one(
-    root: &Path,
-    cases: &[Case],
-    Broken { name, library, caught_by, passes }: &Broken,
-    jobs: usize,
-    timeout: Duration,
-) -> Result<(String, usize)> {
+fn try_one(cases: &[Case], broken: &Broken, jobs: usize, timeout: Duration) -> Result<(String, usize)> {
+    let Broken { name, library, caught_by, passes } = broken;
     let run = |tests: &[String], preload: Option<&PathBuf>, repeat, timeout| {
         let known = |test: &String| {
             let case = cases.iter().find(|case| case.test == *test).cloned();
@@ -74,7 +68,7 @@ fn try_one(
         let cases = tests.iter().map(known).collect::<Result<Vec<Case>>>()?;
         let preload = preload.cloned();
         let setting = Setting { name: name.clone(), preload, timeout, repeat, ..Setting::default() };
-        run_cases(root, &cases, &setting, jobs, |_, _| Ok(()))
+        run_cases(&cases, &setting, jobs, |_, _| Ok(()))
     };
     let (mut lines, mut wrong) = (String::new(), 0);
     let mut tell = |kept: bool, word: &str, test: &str, Verdict { word: end, what }: &Verdict| {

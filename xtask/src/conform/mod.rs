@@ -100,7 +100,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     if request.where_first_passes {
         ensure!(columns.len() > 1, "--where-first-passes: give two libraries or more by --preload");
         let first = columns.remove(0);
-        let verdicts = run_cases(root, &cases, &first, jobs, |_, _| Ok(()))?;
+        let verdicts = run_cases(&cases, &first, jobs, |_, _| Ok(()))?;
         let judged = cases.into_iter().zip(verdicts);
         // What it skips is left out as well: nobody knows whether it could.
         let (passed, others): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.is_ok());
@@ -117,7 +117,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
             progress.step();
             results.note(at, row, verdict.clone())
         };
-        run_cases(root, &cases, column, jobs, note).map(drop)
+        run_cases(&cases, column, jobs, note).map(drop)
     });
     progress.finish();
     // Also what an interrupted run knows.
@@ -200,18 +200,16 @@ fn matches(pattern: &str, name: &str) -> bool {
 /// Runs the tests, several at a time, and notes each verdict as it comes. The verdicts are in the order of
 /// the tests.
 fn run_cases(
-    root: &Path,
     cases: &[Case],
     column: &Setting,
     jobs: usize,
     note: impl FnMut(usize, &Verdict) -> Result<()> + Send,
 ) -> Result<Vec<Verdict>> {
-    let directory = build::directory(root, column.foreign).join("output");
-    fs::create_dir_all(&directory)?;
     let note = Mutex::new(note);
     let mut verdicts = spread(&vec![(); jobs], cases.iter().enumerate(), |(), (row, case)| {
         // Nobody else may have the file, neither another worker nor another run of this command.
-        let output = directory.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
+        let name = format!("output-{}-{:?}", std::process::id(), thread::current().id());
+        let output = case.program.with_file_name(name);
         let verdict = runner::run(case, column, &output)?;
         fs::remove_file(output)?;
         note.lock().unwrap_or_else(PoisonError::into_inner)(row, &verdict)?;

@@ -193,7 +193,6 @@ fn faults(mutants: &[Mutant], read: impl Fn(&str) -> io::Result<String>) -> Vec<
 mod tests {
     use super::*;
     use crate::workspace;
-    use std::collections::BTreeMap;
 
     #[test]
     fn the_shelf_of_this_workspace_is_well_formed() {
@@ -202,8 +201,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Vec<Mutant> {
-        let mut file: BTreeMap<String, _> = toml::from_str(text).expect("well-formed");
-        file.remove("mutant").expect("there are some")
+        files::entries_of(text, "mutant").expect("well-formed")
     }
 
     const ONE: &str = r#"

@@ -66,12 +66,8 @@ fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
                 Some(other) if other.pairs.contains(id) => continue,
                 Some(_) => format!(", but {pair} does not name {id}; name each other or neither"),
             };
-            findings.push(Finding::new(
-                path,
-                *line,
-                "ordering-pairs-meet",
-                format!("tag {id} pairs {pair}{wrong}"),
-            ));
+            let message = format!("tag {id} pairs {pair}{wrong}");
+            findings.push(Finding::new(path, *line, "ordering-pairs-meet", message));
         }
     }
     findings
