@@ -1,5 +1,5 @@
-//! Files that several jobs read and write alike: directories, tables in TOML, and results that nobody sees half
-//! written.
+//! Directories and files that several jobs read and write alike: tables in TOML, and results that nobody
+//! sees half written.
 use anyhow::{Context as _, Result, ensure};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;

@@ -35,10 +35,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     }
     let image = image(root, &sh)?;
     println!("{}", image.display());
-    if request.check {
-        return check(root, &image, &request.qemu, request.only.as_deref());
-    }
-    Ok(true)
+    Ok(!request.check || check(root, &image, &request.qemu, request.only.as_deref())?)
 }
 
 /// The kernel, for a command of cargo.

@@ -72,8 +72,8 @@ impl Walker {
         span.start().line
     }
 
-    /// Reads a statement-like node: only comments from its first line on count. What is in one that has a name
-    /// is told by that, also where this is an item in an item.
+    /// Reads a statement-like node: only comments from its first line on count. What is in one that has a
+    /// name is told by that, also where this is an item in an item.
     fn statement(&mut self, node: &impl Spanned, name: Option<String>, read: impl FnOnce(&mut Self)) {
         let anchors = vec![self.extent(node)];
         let scope = name.unwrap_or_else(|| self.scope.clone());
@@ -93,8 +93,8 @@ impl Walker {
     }
 
     /// Of an item of an impl or a trait.
-    fn member(&self, name: &Ident) -> Option<String> {
-        Some(format!("{}::{name}", self.scope))
+    fn member(&self, name: &Ident) -> String {
+        format!("{}::{name}", self.scope)
     }
 
     /// Reads the arguments of a call; the orderings among them make one site.
@@ -180,8 +180,8 @@ impl<'ast> Visit<'ast> for Walker {
 
     fn visit_impl_item(&mut self, node: &'ast ImplItem) {
         let name = match node {
-            ImplItem::Fn(item) => self.member(&item.sig.ident),
-            ImplItem::Const(item) => self.member(&item.ident),
+            ImplItem::Fn(item) => Some(self.member(&item.sig.ident)),
+            ImplItem::Const(item) => Some(self.member(&item.ident)),
             _ => None,
         };
         self.statement(node, name, |walker| visit::visit_impl_item(walker, node));
@@ -189,8 +189,8 @@ impl<'ast> Visit<'ast> for Walker {
 
     fn visit_trait_item(&mut self, node: &'ast TraitItem) {
         let name = match node {
-            TraitItem::Fn(item) => self.member(&item.sig.ident),
-            TraitItem::Const(item) => self.member(&item.ident),
+            TraitItem::Fn(item) => Some(self.member(&item.sig.ident)),
+            TraitItem::Const(item) => Some(self.member(&item.ident)),
             _ => None,
         };
         self.statement(node, name, |walker| visit::visit_trait_item(walker, node));

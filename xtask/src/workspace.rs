@@ -65,7 +65,8 @@ fn mark_test_files(sources: &mut [Source]) {
 
 /// Whether a path below the root is that of a Rust file which nobody hides, and cargo has not made.
 fn is_source(path: &str) -> bool {
-    path.ends_with(".rs") && path.split('/').all(|name| !name.starts_with('.') && name != "target")
+    path.rsplit('.').next() == Some("rs")
+        && path.split('/').all(|name| !name.starts_with('.') && name != "target")
 }
 
 pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
@@ -97,7 +98,7 @@ pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &st
 }
 
 /// The number of the first line that differs.
-fn first_difference(old: &str, new: &str) -> usize {
+pub(crate) fn first_difference(old: &str, new: &str) -> usize {
     old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count() + 1
 }
 

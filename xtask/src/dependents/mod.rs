@@ -215,11 +215,8 @@ fn table(rows: &[Row]) -> String {
         "", "parking_lot", "drop-in", "", "passed", "failed", "passed", "failed", "lost"
     );
     for Row { subject, without, with, lost, .. } in rows {
-        let _ = write!(text, "{subject:<18}");
-        for count in [without.passed.len(), without.failed, with.passed.len(), with.failed, lost.len()] {
-            let _ = write!(text, " {count:>9}");
-        }
-        text.push('\n');
+        let counts = [without.passed.len(), without.failed, with.passed.len(), with.failed, lost.len()];
+        let _ = writeln!(text, "{subject:<18}{}", counts.map(|count| format!(" {count:>9}")).concat());
     }
     for Row { subject, lost, unsteady, .. } in rows {
         for (target, test) in lost {

@@ -16,7 +16,7 @@ const SEED: &str = "1";
 /// When a detector is given up; a model check stops by itself earlier.
 const LONGEST: Duration = Duration::from_secs(150);
 /// The same for a build, which no fault makes longer.
-const LONGEST_BUILD: Duration = Duration::from_mins(60);
+const LONGEST_BUILD: Duration = Duration::from_hours(1);
 /// When the model checker gives up a program, in seconds: a fault that is worth a place shows soon, and the
 /// locks as they are need not be checked to the end here.
 const MODEL_SECONDS: &str = "20";
@@ -47,8 +47,11 @@ impl Scratch {
             let from = root.join(name);
             let paths = if from.is_dir() { files::below(&from)? } else { vec![from] };
             for path in paths {
-                let copy = tree.join(path.strip_prefix(root)?);
-                write_if_other(&copy, &fs::read(&path)?)?;
+                let (copy, bytes) = (tree.join(path.strip_prefix(root)?), fs::read(&path)?);
+                // What stays as it is keeps its time, so that nothing is built again because of it.
+                if !fs::read(&copy).is_ok_and(|old| old == bytes) {
+                    files::put(&copy, &bytes)?;
+                }
                 stale.retain(|old| *old != copy);
             }
         }
@@ -124,15 +127,6 @@ fn read_verdict(detector: Detector, code: Option<i32>, out: &str, err: &str) -> 
         }),
     };
     noticed.map_or_else(crashed, |(kind, what)| Ended::Noticed(kind.to_owned(), what))
-}
-
-/// A file that stays as it is keeps its time, so that nothing is built again because of it.
-fn write_if_other(path: &Path, bytes: &[u8]) -> Result<()> {
-    if fs::read(path).is_ok_and(|old| old == bytes) {
-        return Ok(());
-    }
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    Ok(fs::write(path, bytes)?)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use anyhow::{Result, ensure};
 use core::fmt;
 use core::slice::from_ref;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::{fs, io};
 
 pub(crate) const SHELF: &str = "mutants";
@@ -69,17 +69,16 @@ impl Detector {
         }
     }
 
-    /// The example of the package that is run, if it is not the package's program.
-    pub(crate) const fn example(self) -> Option<&'static str> {
+    /// The package's program, or an example of it, where cargo puts it.
+    pub(crate) const fn program(self) -> &'static str {
         match self {
-            Self::Explore => Some("explore_one"),
-            Self::Model => None,
+            Self::Explore => "examples/explore_one",
+            Self::Model => "stanchion-model",
         }
     }
 
-    /// Where cargo puts what is run.
-    pub(crate) fn program(self) -> PathBuf {
-        self.example().map_or_else(|| self.package().into(), |example| Path::new("examples").join(example))
+    pub(crate) fn example(self) -> Option<&'static str> {
+        self.program().strip_prefix("examples/")
     }
 }
 

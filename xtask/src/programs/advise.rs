@@ -60,18 +60,12 @@ impl Cell {
 }
 
 /// Records, predicts, measures, and writes advise.json and advise.md.
-pub(super) fn run(
-    root: &Path,
-    kit: &mut Kit,
-    programs: &[Program],
-    locks: &[Lock],
-    request: &Request,
-) -> Result<bool> {
+pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: &Request) -> Result<bool> {
     let relative = locks.first().is_some_and(|lock| lock.name == "libc") && locks.len() > 1;
     ensure!(relative, "predictions are relative to libc; name it first in --locks, and others");
-    let out = request.out.clone().unwrap_or_else(|| built::target(root).join("programs/advised"));
+    let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/advised"));
     fs::create_dir_all(&out)?;
-    let laboratory = built::laboratory(root)?;
+    let laboratory = built::laboratory(&kit.root)?;
     let mut loads = Vec::from(LOADS.map(|load| (load, None, locks.to_vec())));
     let group = Limit::new();
     match &group {

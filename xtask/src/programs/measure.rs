@@ -13,7 +13,6 @@ use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 use serde::Serialize;
-use std::path::Path;
 
 /// One run, as it is written down.
 #[derive(Debug, Clone, Serialize)]
@@ -59,19 +58,18 @@ pub(super) fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> Resu
 
 /// Measures, and writes programs.json and programs.md after every run.
 pub(super) fn run(
-    root: &Path,
     kit: &mut Kit,
     programs: &[Program],
     absent: &[Program],
     locks: &[Lock],
     request: &Request,
 ) -> Result<bool> {
-    let out = request.out.clone().unwrap_or_else(|| built::target(root).join("programs/measured"));
+    let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/measured"));
     let free = request.force || !out.join("programs.json").exists();
     ensure!(free, "{} has results already; --force writes over them", out.display());
     ensure!(locks.iter().any(|lock| lock.name == "libc"), "ratios are to libc; add it to --locks");
     let mut results = Results {
-        provenance: crate::workspace::provenance(root),
+        provenance: crate::workspace::provenance(&kit.root),
         cpus: kit.cpus,
         not_here: absent.iter().map(|program| program.name.clone()).collect(),
         complete: false,

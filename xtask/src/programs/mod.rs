@@ -100,9 +100,9 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     } else {
         let locks = locks(root, request)?;
         exit_code(if request.mode.measure {
-            measure::run(root, &mut kit, &here, &absent, &locks, request)?
+            measure::run(&mut kit, &here, &absent, &locks, request)?
         } else if request.mode.advise {
-            advise::run(root, &mut kit, &here, &locks, request)?
+            advise::run(&mut kit, &here, &locks, request)?
         } else {
             measure::check(&mut kit, &here, &locks)?
         })

@@ -17,6 +17,7 @@ use crate::orderings;
 use crate::source::Source;
 use crate::workspace::{self, Workspace};
 use anyhow::Result;
+use lab_kit::units::plural;
 use std::fs;
 use std::path::Path;
 
@@ -60,8 +61,7 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     for finding in &findings {
         println!("{finding}");
     }
-    let s = if findings.len() == 1 { "" } else { "s" };
-    println!("tidy: {} finding{s} in {} files", findings.len(), workspace.sources.len());
+    println!("tidy: {} in {} files", plural(findings.len(), "finding"), workspace.sources.len());
     Ok(findings.is_empty())
 }
 
