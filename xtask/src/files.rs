@@ -1,9 +1,48 @@
-//! Files that several jobs read and write alike: tables in TOML, and results that nobody sees half written.
+//! Directories and files that several jobs read and write alike: tables in TOML, and results that nobody
+//! sees half written.
 use anyhow::{Context as _, Result, ensure};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::{fs, process};
+use std::path::{Path, PathBuf};
+use std::{fs, io, process};
+
+/// What is in a directory, in the order of names.
+fn listed(directory: &Path) -> Result<Vec<PathBuf>> {
+    let entries = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
+    let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// The files of a directory with these endings, in the order of names.
+pub(crate) fn ending_in(endings: &[&str], directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut paths = listed(directory)?;
+    paths.retain(|path| endings.iter().any(|ending| path.extension().is_some_and(|own| own == *ending)));
+    Ok(paths)
+}
+
+/// Every file below a directory, in the order of paths.
+pub(crate) fn below(directory: &Path) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for path in listed(directory)? {
+        if path.is_dir() {
+            found.extend(below(&path)?);
+        } else {
+            found.push(path);
+        }
+    }
+    Ok(found)
+}
+
+/// What a file says, which need not be UTF-8.
+pub(crate) fn text(path: &Path) -> io::Result<String> {
+    Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
+}
+
+/// The name of a file without its ending.
+pub(crate) fn stem(path: &Path) -> String {
+    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
+}
 
 /// Reads a file of the workspace that is written in TOML.
 pub(crate) fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<T> {
@@ -13,9 +52,14 @@ pub(crate) fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<T> {
 
 /// The entries of a table of the workspace, all of which are called `name` there.
 pub(crate) fn entries<T: DeserializeOwned>(root: &Path, file: &str, name: &str) -> Result<Vec<T>> {
-    let mut all: BTreeMap<String, Vec<T>> = read(root, file)?;
+    let text = fs::read_to_string(root.join(file)).context(file.to_owned())?;
+    entries_of(&text, name).context(file.to_owned())
+}
+
+pub(crate) fn entries_of<T: DeserializeOwned>(text: &str, name: &str) -> Result<Vec<T>> {
+    let mut all: BTreeMap<String, Vec<T>> = toml::from_str(text)?;
     let entries = all.remove(name).unwrap_or_default();
-    ensure!(all.is_empty() && !entries.is_empty(), "{file} must have [[{name}]] and nothing else");
+    ensure!(all.is_empty() && !entries.is_empty(), "it must have [[{name}]] and nothing else");
     Ok(entries)
 }
 

@@ -2,14 +2,13 @@
 //! has it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion
 //! are noticed.
 use crate::built;
-use crate::files::entries;
+use crate::files::{self, entries};
 use crate::process::{self, shell, succeeds};
-use anyhow::Result;
+use anyhow::{Result, ensure};
 use core::time::Duration;
 use serde::Deserialize;
-use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use xshell::{Shell, cmd};
 
 #[derive(clap::Args)]
@@ -28,7 +27,7 @@ pub(crate) struct Request {
     qemu: String,
 }
 
-pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let sh = shell(root)?;
     if request.lint {
         let kernel = KERNEL.split(' ');
@@ -36,10 +35,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     }
     let image = image(root, &sh)?;
     println!("{}", image.display());
-    if request.check {
-        return check(root, &image, &request.qemu, request.only.as_deref());
-    }
-    Ok(ExitCode::SUCCESS)
+    Ok(!request.check || check(root, &image, &request.qemu, request.only.as_deref())?)
 }
 
 /// The kernel, for a command of cargo.
@@ -102,10 +98,10 @@ enum End {
 }
 
 /// Boots the machine of each check whose name contains `only`.
-fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<ExitCode> {
+fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bool> {
     if !succeeds(&[qemu, "--version"]) {
         println!("skipped: no {qemu} here; Debian's package is qemu-system-x86");
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     process::catch_interrupts()?;
     // Two files: a warning of QEMU's may not land within a record.
@@ -119,31 +115,32 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<Ex
         machine.arg("-kernel").arg(image).args(["-append", &check.line]);
         let (ended, took) = process::start(&mut machine, &log, &err)?.wait(LIMIT)?;
         let status = ended.and_then(|status| status.code());
-        let printed = String::from_utf8_lossy(&[fs::read(&log)?, fs::read(&err)?].concat()).into_owned();
-        let trouble = check.trouble(status, &printed);
-        let verdict = if trouble.is_none() { "ok" } else { "FAILED" };
+        let printed = files::text(&log)? + &files::text(&err)?;
+        let judged = check.judge(status, &printed);
+        let verdict = if judged.is_ok() { "ok" } else { "FAILED" };
         println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());
-        if let Some(trouble) = trouble {
+        if let Err(trouble) = judged {
             println!("{trouble}; it printed:\n{printed}");
             failed += 1;
         }
     }
-    Ok(if failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(failed == 0)
 }
 
 impl Check {
-    /// What is wrong with a run that ended with this status, or had to be killed, and printed this.
-    fn trouble(&self, status: Option<i32>, printed: &str) -> Option<String> {
+    /// Judges a run that ended with this status, or had to be killed, and printed this.
+    fn judge(&self, status: Option<i32>, printed: &str) -> Result<()> {
         let wanted = self.ends as i32;
-        if status != Some(wanted) {
-            let told = status.map_or("it hung".to_owned(), |code| format!("QEMU's exit status is {code}"));
-            return Some(format!("{told}, not {wanted}"));
+        let told = status.map_or("it hung".to_owned(), |code| format!("QEMU's exit status is {code}"));
+        ensure!(status == Some(wanted), "{told}, not {wanted}");
+        for record in &self.records {
+            let begins = format!("{{\"record\":\"{record}\"");
+            ensure!(printed.contains(&begins), "there is no record '{record}'");
         }
-        let is_there = |record: &str| printed.contains(&format!("{{\"record\":\"{record}\""));
-        if let Some(record) = self.records.iter().find(|record| !is_there(record)) {
-            return Some(format!("there is no record '{record}'"));
+        for text in &self.says {
+            ensure!(printed.contains(text), "it does not say '{text}'");
         }
-        self.says.iter().find(|text| !printed.contains(*text)).map(|text| format!("it does not say '{text}'"))
+        Ok(())
     }
 }
 
@@ -154,7 +151,8 @@ mod tests {
     #[test]
     fn a_run_that_ends_otherwise_is_noticed() {
         let check = Check::default();
-        let trouble = |status, printed: &str| check.trouble(status, printed);
+        let trouble =
+            |status, printed: &str| check.judge(status, printed).err().map(|error| error.to_string());
         let good = "{\"record\":\"boot\"}\n{\"record\":\"end\",\"ok\":true}\n";
         let ok = Some(33);
         assert_eq!(trouble(ok, good), None);

@@ -4,12 +4,12 @@
 //! A page has a line `<!-- locks: NAME -->` where the table NAME begins, and one `<!-- end of locks -->`
 //! where it ends; see [`TABLES`]. A file of Rust has `// locks: NAME` and `// end of locks`.
 use crate::workspace;
+use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
 use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, RWLOCKS, Timed};
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
-use std::{fs, io};
 
 const PAGES: [&str; 4] = ["README.md", "docs/locks.md", "crates/core/src/lib.rs", "crates/family/src/lib.rs"];
 
@@ -78,16 +78,13 @@ const SOURCES: &[Column] = &[
 ];
 
 /// Writes the tables, or says with `check` which pages are not current.
-pub(crate) fn run(root: &Path, check: bool) -> io::Result<ExitCode> {
-    let mut code = ExitCode::SUCCESS;
+pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
+    let mut all_current = true;
     for page in PAGES {
-        let old = fs::read_to_string(root.join(page))?;
-        let new = filled(&old).map_err(|error| io::Error::other(format!("{page}: {error}")))?;
-        if workspace::generate(root, page, &new, check, "locks")? != ExitCode::SUCCESS {
-            code = ExitCode::FAILURE;
-        }
+        let new = filled(&fs::read_to_string(root.join(page))?).context(page)?;
+        all_current &= workspace::generate(root, page, &new, check, "locks")?;
     }
-    Ok(code)
+    Ok(all_current)
 }
 
 /// The name of the table that begins below a line.
@@ -96,17 +93,17 @@ fn named(line: &str) -> Option<&str> {
     line.strip_prefix("// locks: ").or_else(|| line.strip_prefix("<!-- locks: "))
 }
 
-fn filled(page: &str) -> Result<String, String> {
+fn filled(page: &str) -> Result<String> {
     let mut out = String::new();
     let mut lines = page.split_inclusive('\n');
     while let Some(line) = lines.next() {
         out.push_str(line);
         let Some(name) = named(line) else { continue };
         let table = TABLES.iter().find(|(known, _)| *known == name);
-        let (_, table) = table.ok_or_else(|| format!("there is no table `{name}`"))?;
+        let (_, table) = table.with_context(|| format!("there is no table `{name}`"))?;
         let end = lines.find(|line| line.contains("end of locks"));
         out.push_str(&table());
-        out.push_str(end.ok_or_else(|| format!("`{name}` has no end"))?);
+        out.push_str(end.with_context(|| format!("`{name}` has no end"))?);
     }
     Ok(out)
 }
@@ -194,7 +191,10 @@ mod tests {
         let root = workspace::root();
         for page in PAGES {
             let old = fs::read_to_string(root.join(page)).expect("the page is readable");
-            assert!(filled(&old).as_ref() == Ok(&old), "{page} is not current; run `cargo xtask locks`");
+            assert!(
+                filled(&old).is_ok_and(|new| new == old),
+                "{page} is not current; run `cargo xtask locks`"
+            );
             assert!(old.lines().any(|line| named(line).is_some()), "{page} has a table");
         }
     }
@@ -206,7 +206,7 @@ mod tests {
         assert!(
             new.starts_with("a\n<!-- locks: sources -->\n| ") && new.ends_with("|\n<!-- end of locks -->\nb")
         );
-        assert_eq!(filled(&new), Ok(new.clone()));
+        assert_eq!(filled(&new).expect("it is well-formed"), new);
         assert!(
             filled("<!-- locks: sources -->\n").is_err()
                 && filled("<!-- locks: x -->\n<!-- end of locks -->").is_err()

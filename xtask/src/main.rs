@@ -140,7 +140,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     // Commands start in it and are given its path: it has to be absolute.
     let root = cli.root.unwrap_or_else(workspace::root);
     let root = root.canonicalize().with_context(|| root.display().to_string())?;
-    Ok(match cli.command {
+    let is_clean = match cli.command {
         Task::Tidy { wrap: true } => tidy::wrap(&root)?,
         Task::Tidy { wrap: false } => tidy::run(&root)?,
         Task::Orderings(Generated { check }) => orderings::run(&root, check)?,
@@ -148,7 +148,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Task::Fastpath { show } => fastpath::run(&root, show)?,
         Task::Mutants(request) => mutants::run(&root, &request)?,
         Task::Conform(request) => conform::run(&root, &request)?,
-        Task::Programs(request) => programs::run(&root, &request)?,
+        Task::Programs(request) => return programs::run(&root, &request),
         Task::Dependents(request) => dependents::run(&root, &request)?,
         Task::Locks(Generated { check }) => locks::run(&root, check)?,
         Task::Guest(request) => guest::run(&root, &request)?,
@@ -161,5 +161,11 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Task::Release { .. } => release::run(&root)?,
         Task::Aarch64 { missing } => aarch64::run(&root, missing)?,
         Task::Ci(request) => ci::run(&root, &request)?,
-    })
+    };
+    Ok(exit_code(is_clean))
+}
+
+/// That of a command which ends as [`Cli`] says.
+fn exit_code(is_clean: bool) -> ExitCode {
+    if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

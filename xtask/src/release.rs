@@ -6,13 +6,12 @@ use crate::process::shell;
 use anyhow::Result;
 use serde_json::Value;
 use std::path::Path;
-use std::process::ExitCode;
 use xshell::cmd;
 
 /// What the registry shows of a crate, and takes none without.
 const SHOWN: &[&str] = &["description", "readme", "license"];
 
-pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path) -> Result<bool> {
     let sh = shell(root)?;
     let metadata: Value =
         serde_json::from_str(&cmd!(sh, "cargo metadata --format-version=1 --no-deps").read()?)?;
@@ -23,16 +22,13 @@ pub(crate) fn run(root: &Path) -> Result<ExitCode> {
     for finding in &findings {
         println!("release: {finding}");
     }
-    if !findings.is_empty() {
-        return Ok(ExitCode::FAILURE);
-    }
     let names = packages.iter().filter_map(|package| package["name"].as_str());
     let words: Vec<&str> = names.flat_map(|name| ["-p", name]).collect();
-    if cmd!(sh, "cargo package --allow-dirty").args(&words).run().is_err() {
-        return Ok(ExitCode::FAILURE);
+    let passed = findings.is_empty() && cmd!(sh, "cargo package --allow-dirty").args(&words).run().is_ok();
+    if passed {
+        println!("release: all can be packed and built; to publish them: cargo publish {}", words.join(" "));
     }
-    println!("release: all can be packed and built; to publish them: cargo publish {}", words.join(" "));
-    Ok(ExitCode::SUCCESS)
+    Ok(passed)
 }
 
 fn is_published(package: &Value) -> bool {

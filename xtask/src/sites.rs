@@ -6,10 +6,8 @@ use syn::parse::Parser as _;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{
-    Arm, Block, Expr, ExprCall, ExprMethodCall, ExprPath, FieldValue, ImplItem, Item, ItemFn, ItemImpl,
-};
-use syn::{ItemTrait, Macro, Member, Pat, Path, Stmt, Token, TraitItem, Type};
+use syn::{Arm, Block, Expr, ExprCall, ExprMethodCall, ExprPath, FieldValue, ImplItem, Item};
+use syn::{Macro, Member, Pat, Path, Stmt, Token, TraitItem, Type};
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
@@ -68,19 +66,24 @@ struct Walker {
 
 impl Walker {
     /// Takes down the extent of a node; what is returned is its first line.
-    fn extent(&mut self, node: &impl Spanned, anchors: bool) -> usize {
+    fn extent(&mut self, node: &impl Spanned) -> usize {
         let span = node.span();
-        self.extents.push(Extent { start: span.start(), end: span.end(), anchors });
+        self.extents.push(Extent { start: span.start(), end: span.end(), anchors: true });
         span.start().line
     }
 
-    /// Reads a statement-like node: only comments from its first line on count.
-    fn statement(&mut self, node: &impl Spanned, anchors: bool, read: impl FnOnce(&mut Self)) {
-        let line = self.extent(node, anchors);
-        let anchors = mem::replace(&mut self.anchors, vec![line]);
-        let calls = mem::take(&mut self.calls);
+    /// Reads a statement-like node: only comments from its first line on count. What is in one that has a
+    /// name is told by that, also where this is an item in an item.
+    fn statement(&mut self, node: &impl Spanned, name: Option<String>, read: impl FnOnce(&mut Self)) {
+        let anchors = vec![self.extent(node)];
+        let scope = name.unwrap_or_else(|| self.scope.clone());
+        let around = (
+            mem::replace(&mut self.scope, scope),
+            mem::replace(&mut self.anchors, anchors),
+            mem::take(&mut self.calls),
+        );
         read(self);
-        (self.anchors, self.calls) = (anchors, calls);
+        (self.scope, self.anchors, self.calls) = around;
     }
 
     fn anchored(&mut self, line: usize, read: impl FnOnce(&mut Self)) {
@@ -89,15 +92,9 @@ impl Walker {
         self.anchors.pop();
     }
 
+    /// Of an item of an impl or a trait.
     fn member(&self, name: &Ident) -> String {
         format!("{}::{name}", self.scope)
-    }
-
-    /// Reads what has a name. An item in an item is told by its own name.
-    fn scoped(&mut self, scope: String, read: impl FnOnce(&mut Self)) {
-        let before = mem::replace(&mut self.scope, scope);
-        read(self);
-        self.scope = before;
     }
 
     /// Reads the arguments of a call; the orderings among them make one site.
@@ -159,52 +156,48 @@ impl Walker {
 
 impl<'ast> Visit<'ast> for Walker {
     fn visit_stmt(&mut self, node: &'ast Stmt) {
-        self.statement(node, true, |walker| visit::visit_stmt(walker, node));
+        self.statement(node, None, |walker| visit::visit_stmt(walker, node));
     }
 
     fn visit_arm(&mut self, node: &'ast Arm) {
-        self.statement(node, true, |walker| visit::visit_arm(walker, node));
+        self.statement(node, None, |walker| visit::visit_arm(walker, node));
     }
 
     fn visit_item(&mut self, node: &'ast Item) {
-        self.statement(node, !matches!(node, Item::Macro(_)), |walker| match node {
+        let name = match node {
+            Item::Fn(item) => Some(item.sig.ident.to_string()),
+            Item::Impl(item) => Some(type_name(&item.self_ty)),
+            Item::Trait(item) => Some(item.ident.to_string()),
+            _ => None,
+        };
+        let own = self.extents.len();
+        self.statement(node, name, |walker| match node {
             Item::Use(_) => {}
             _ => visit::visit_item(walker, node),
         });
+        self.extents[own].anchors = !matches!(node, Item::Macro(_));
     }
 
     fn visit_impl_item(&mut self, node: &'ast ImplItem) {
-        let read = |walker: &mut Self| visit::visit_impl_item(walker, node);
-        self.statement(node, true, |walker| match node {
-            ImplItem::Fn(function) => walker.scoped(walker.member(&function.sig.ident), read),
-            ImplItem::Const(item) => walker.scoped(walker.member(&item.ident), read),
-            _ => read(walker),
-        });
+        let name = match node {
+            ImplItem::Fn(item) => Some(self.member(&item.sig.ident)),
+            ImplItem::Const(item) => Some(self.member(&item.ident)),
+            _ => None,
+        };
+        self.statement(node, name, |walker| visit::visit_impl_item(walker, node));
     }
 
     fn visit_trait_item(&mut self, node: &'ast TraitItem) {
-        let read = |walker: &mut Self| visit::visit_trait_item(walker, node);
-        self.statement(node, true, |walker| match node {
-            TraitItem::Fn(function) => walker.scoped(walker.member(&function.sig.ident), read),
-            TraitItem::Const(item) => walker.scoped(walker.member(&item.ident), read),
-            _ => read(walker),
-        });
-    }
-
-    fn visit_item_fn(&mut self, node: &'ast ItemFn) {
-        self.scoped(node.sig.ident.to_string(), |walker| visit::visit_item_fn(walker, node));
-    }
-
-    fn visit_item_impl(&mut self, node: &'ast ItemImpl) {
-        self.scoped(type_name(&node.self_ty), |walker| visit::visit_item_impl(walker, node));
-    }
-
-    fn visit_item_trait(&mut self, node: &'ast ItemTrait) {
-        self.scoped(node.ident.to_string(), |walker| visit::visit_item_trait(walker, node));
+        let name = match node {
+            TraitItem::Fn(item) => Some(self.member(&item.sig.ident)),
+            TraitItem::Const(item) => Some(self.member(&item.ident)),
+            _ => None,
+        };
+        self.statement(node, name, |walker| visit::visit_trait_item(walker, node));
     }
 
     fn visit_field_value(&mut self, node: &'ast FieldValue) {
-        let line = self.extent(node, true);
+        let line = self.extent(node);
         self.anchored(line, |walker| visit::visit_field_value(walker, node));
     }
 

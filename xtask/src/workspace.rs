@@ -2,10 +2,10 @@
 use crate::files;
 use crate::finding::Finding;
 use crate::source::{self, Source};
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use lab_kit::provenance::Provenance;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::{env, fs, io};
 
 /// Everything the rules look at, read once.
@@ -39,17 +39,14 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
 }
 
 pub(crate) fn read(root: &Path) -> Result<Workspace> {
-    let mut paths = Vec::new();
-    for directory in ["crates", "xtask"] {
-        rust_files(&root.join(directory), &mut paths)?;
-    }
-    paths.sort();
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
-    for path in paths {
+    for path in [files::below(&root.join("crates"))?, files::below(&root.join("xtask"))?].concat() {
         let relative = path.strip_prefix(root)?.to_string_lossy();
-        match Source::parse(&relative, &fs::read_to_string(&path)?) {
-            Ok(source) => sources.push(source),
-            Err(finding) => refused.push(finding),
+        if is_source(&relative) {
+            match Source::parse(&relative, &fs::read_to_string(&path)?) {
+                Ok(source) => sources.push(source),
+                Err(finding) => refused.push(finding),
+            }
         }
     }
     mark_test_files(&mut sources);
@@ -66,20 +63,10 @@ fn mark_test_files(sources: &mut [Source]) {
     }
 }
 
-fn rust_files(directory: &Path, found: &mut Vec<PathBuf>) -> Result<()> {
-    for entry in fs::read_dir(directory).with_context(|| directory.display().to_string())? {
-        let entry = entry?;
-        let (path, kind, name) = (entry.path(), entry.file_type()?, entry.file_name());
-        if name.to_string_lossy().starts_with('.') {
-            continue;
-        }
-        if kind.is_dir() && name != "target" {
-            rust_files(&path, found)?;
-        } else if kind.is_file() && path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    Ok(())
+/// Whether a path below the root is that of a Rust file which nobody hides, and cargo has not made.
+fn is_source(path: &str) -> bool {
+    path.rsplit('.').next() == Some("rs")
+        && path.split('/').all(|name| !name.starts_with('.') && name != "target")
 }
 
 pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
@@ -95,23 +82,23 @@ pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
 }
 
 /// Writes a generated file, or says with `check` where it is not current. It is written `by` this command.
-pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &str) -> io::Result<ExitCode> {
+pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &str) -> io::Result<bool> {
     let old = fs::read_to_string(root.join(path)).unwrap_or_default();
     if old == text {
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     if check {
         let line = first_difference(&old, text);
         println!("{path}:{line} is not current; run `cargo xtask {by}`");
-        return Ok(ExitCode::FAILURE);
+        return Ok(false);
     }
     fs::write(root.join(path), text)?;
     println!("{path} is written");
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// The number of the first line that differs.
-fn first_difference(old: &str, new: &str) -> usize {
+pub(crate) fn first_difference(old: &str, new: &str) -> usize {
     old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count() + 1
 }
 

@@ -83,33 +83,33 @@ fn command() -> Result<ExitCode, String> {
         Ok(cli) => cli,
         Err(error) => return refuse(&error),
     };
-    Ok(match cli.command {
+    match cli.command {
         Command::Bench(args) => bench::run(&args),
-        Command::Ablate(args) => ablate::run(&args)?,
-        Command::Sim(args) => sim::run(&args)?,
-        Command::Sweep(args) => sweep::run(&args)?,
-        Command::Reproduce(args) => reproduce::reproduce(&args)?,
-        Command::Fit(args) => reproduce::fit(&args)?,
-        Command::Torture(args) => torture::run(&args)?,
-        Command::Calibrate(args) => calibrate::run(&args)?,
-        Command::Explore(args) => explore::run(&args)?,
-        Command::Run(args) => run::run(&args)?,
-        Command::Advise(args) => advise::run(&args)?,
-        Command::Guest(args) => guest::run(&args)?,
+        Command::Ablate(args) => ablate::run(&args),
+        Command::Sim(args) => sim::run(&args),
+        Command::Sweep(args) => sweep::run(&args),
+        Command::Reproduce(args) => reproduce::reproduce(&args),
+        Command::Fit(args) => reproduce::fit(&args),
+        Command::Torture(args) => torture::run(&args),
+        Command::Calibrate(args) => calibrate::run(&args),
+        Command::Explore(args) => explore::run(&args),
+        Command::Run(args) => run::run(&args),
+        Command::Advise(args) => advise::run(&args),
+        Command::Guest(args) => guest::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut script);
             add(format_args!("{}", String::from_utf8_lossy(&script)));
-            ExitCode::SUCCESS
+            Ok(ExitCode::SUCCESS)
         }
         Command::Man { directory } => {
             let pages = fs::create_dir_all(&directory).and_then(|()| {
                 clap_mangen::generate_to(Cli::command().disable_help_subcommand(true), &directory)
             });
             pages.map_err(|error| format!("{}: {error}", directory.display()))?;
-            ExitCode::SUCCESS
+            Ok(ExitCode::SUCCESS)
         }
-    })
+    }
 }
 
 /// Help and version are answers; everything else is one line and exit code 2.

@@ -12,19 +12,18 @@ use cbindgen::{Builder, Config};
 use regex::{Captures, Regex};
 use stanchion_family::catalogue::MUTEXES;
 use std::path::Path;
-use std::process::ExitCode;
 use xshell::cmd;
 
 /// Where they are, from the root of the workspace.
 pub(crate) const HEADER: &str = "crates/capi/include/stanchion.h";
 pub(crate) const FAMILY_HEADER: &str = "crates/capi/include/stanchion_family.h";
 
-pub(crate) fn run(root: &Path, check: bool) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
     let product = text(root, None)?;
     let family = text(root, Some(&product))?;
     let of_product = workspace::generate(root, HEADER, &product, check, "header")?;
     let of_family = workspace::generate(root, FAMILY_HEADER, &family, check, "header")?;
-    Ok(if of_product == ExitCode::SUCCESS { of_family } else { of_product })
+    Ok(of_product && of_family)
 }
 
 /// The header of the product; or, given that, the header of what the feature adds.

@@ -12,7 +12,6 @@ use regex::Regex;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 use std::{env, fs};
 use xshell::{Shell, cmd};
 
@@ -65,7 +64,7 @@ impl Places {
     }
 }
 
-pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, mut places: Places) -> Result<bool> {
     let destdir = places.destdir.or_else(|| env::var_os("DESTDIR").map(PathBuf::from));
     places.destdir = destdir.filter(|path| !path.as_os_str().is_empty());
     for installed in install(root, &places)? {
@@ -75,7 +74,7 @@ pub(crate) fn run(root: &Path, mut places: Places) -> Result<ExitCode> {
         let libraries = places.library("");
         println!("install: run `ldconfig` as root if {} is searched by the loader", libraries.display());
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// Builds the library and installs it; what was installed.

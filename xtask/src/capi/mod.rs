@@ -15,9 +15,8 @@ use bench::Bench;
 use header::{FAMILY_HEADER, HEADER};
 use install::functions_of;
 use std::path::Path;
-use std::process::ExitCode;
 
-pub(crate) fn check(root: &Path) -> Result<ExitCode> {
+pub(crate) fn check(root: &Path) -> Result<bool> {
     let toolchains = programs::toolchains()?;
     let mut bench = Bench::new(root, toolchains[0])?;
     install_to(root, &Places::usr(bench.destdir.clone(), "lib", true))?;
@@ -34,5 +33,5 @@ pub(crate) fn check(root: &Path) -> Result<ExitCode> {
     bench.note("the test programs call every function of the headers", called);
     faulty::check(&mut bench, &functions)?;
     println!("capi: {} passed, {} failed", bench.passed, bench.failed);
-    Ok(if bench.failed == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(bench.failed == 0)
 }

@@ -22,10 +22,10 @@ const MOMENT: Duration = Duration::from_millis(50);
 
 /// Runs the jobs; the result has their order. One lane has those that build in `target/debug`, and then helps
 /// with the others. What those print beside it is shown once each has ended.
-pub(super) fn run(root: &Path, jobs: &[&Job]) -> io::Result<Vec<Ended>> {
+pub(super) fn run(root: &Path, jobs: &[Job]) -> io::Result<Vec<Ended>> {
     let logs = crate::built::target(root).join("ci");
     fs::create_dir_all(&logs)?;
-    let (apart, there): (Vec<&Job>, Vec<&Job>) = jobs.iter().copied().partition(|job| is_built_apart(job));
+    let (apart, there): (Vec<&Job>, Vec<&Job>) = jobs.iter().partition(|job| is_built_apart(job));
     let left = Mutex::new(apart.into_iter());
     let next = || left.lock().expect("no job panics").next();
     let mut ended = thread::scope(|scope| {
@@ -106,7 +106,7 @@ mod tests {
     fn run_there(name: &str, jobs: &[Job]) -> Vec<Ended> {
         let root = std::env::temp_dir().join(format!("{name}-{}", std::process::id()));
         fs::create_dir_all(&root).expect("a directory");
-        let ended = run(&root, &jobs.iter().collect::<Vec<_>>()).expect("a directory for logs");
+        let ended = run(&root, jobs).expect("a directory for logs");
         fs::remove_dir_all(&root).expect("it is there");
         ended
     }

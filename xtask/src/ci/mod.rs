@@ -5,13 +5,12 @@ mod lanes;
 mod msrv;
 mod summary;
 
-use anyhow::{Result, bail};
+use anyhow::{Error, Result};
 use clap::Args;
 use command::Shell;
 use job::{Job, Speed};
-use lab_kit::names::unknown;
+use lab_kit::names::chosen;
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
 use summary::{Outcome, Summary};
 
@@ -35,25 +34,25 @@ pub(crate) struct Request {
     list: bool,
 }
 
-pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let jobs = job::read(root)?;
     if request.list {
         list(&jobs);
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     let speed = match (request.quick, request.nightly) {
         (true, _) => Speed::Quick,
         (_, true) => Speed::Night,
         _ => Speed::Landing,
     };
-    let chosen = select(&jobs, &request.only, speed)?;
+    let jobs = select(jobs, &request.only, speed)?;
     let start = Instant::now();
-    let summary = Summary { jobs: lanes::run(root, &chosen)?, took: start.elapsed() };
+    let summary = Summary { jobs: lanes::run(root, &jobs)?, took: start.elapsed() };
     print!("\n{}", summary.render());
     if request.record {
         summary.record(root, speed)?;
     }
-    Ok(if summary.passes() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(summary.passes())
 }
 
 fn list(jobs: &[Job]) {
@@ -69,14 +68,10 @@ fn list(jobs: &[Job]) {
 }
 
 /// The jobs named in `only`, in their order; when it is empty, those of `speed`.
-fn select<'a>(jobs: &'a [Job], only: &[String], speed: Speed) -> Result<Vec<&'a Job>> {
-    let names = jobs.iter().map(|job| job.name.as_str());
-    if let Some(name) = only.iter().find(|name| !names.clone().any(|known| known == **name)) {
-        bail!(unknown("job", name, names));
-    }
-    let wanted =
-        |job: &&Job| if only.is_empty() { job.runs.contains(&speed) } else { only.contains(&job.name) };
-    Ok(jobs.iter().filter(wanted).collect())
+fn select(jobs: Vec<Job>, only: &[String], speed: Speed) -> Result<Vec<Job>> {
+    let mut jobs = chosen("job", jobs, only, |job| &job.name).map_err(Error::msg)?;
+    jobs.retain(|job| !only.is_empty() || job.runs.contains(&speed));
+    Ok(jobs)
 }
 
 /// Runs the steps until one fails. A job is skipped, too, if one of its steps is and none fails.
@@ -113,18 +108,16 @@ mod tests {
 
     fn names(only: &[&str]) -> Result<Vec<String>> {
         let only: Vec<String> = only.iter().map(|&name| name.to_owned()).collect();
-        let all = all();
-        select(&all, &only, Speed::Landing).map(|jobs| jobs.iter().map(|job| job.name.clone()).collect())
+        select(all(), &only, Speed::Landing).map(|jobs| jobs.into_iter().map(|job| job.name).collect())
     }
 
     #[test]
     fn all_jobs_run_unless_some_are_named() {
-        let all = all();
-        let count = |speed: Speed| select(&all, &[], speed).map_or(0, |jobs| jobs.len());
+        let count = |speed: Speed| select(all(), &[], speed).map_or(0, |jobs| jobs.len());
         assert_eq!(names(&[]).expect("all").len(), count(Speed::Landing));
         assert!(count(Speed::Quick) < count(Speed::Landing) && count(Speed::Landing) < count(Speed::Night));
         assert!(names(&["explore-nightly", "unit"]).is_ok());
-        assert!(all.is_sorted_by_key(|job| job.runs == [Speed::Night]), "those of the night come last");
+        assert!(all().is_sorted_by_key(|job| job.runs == [Speed::Night]), "those of the night come last");
         assert_eq!(names(&["tidy", "fmt"]).expect("two"), ["fmt", "tidy"]);
     }
 

@@ -2,16 +2,16 @@
 //!
 //! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
 //! The latter show that it was the fault that was caught, not a library that breaks everything.
-use super::build::{self, CODE, LIBRARY, files};
+use super::build::{self, CODE, LIBRARY};
 use super::runner::{Setting, Verdict};
 use super::{Case, TIMEOUT, run_cases};
+use crate::files::{ending_in, stem};
 use crate::spread::spread;
 use anyhow::{Context as _, Result, ensure};
 use core::time::Duration;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// A broken library, and what its source says of it.
 struct Broken {
@@ -26,12 +26,12 @@ const AT_ONCE: usize = 4;
 /// How often a test is run until it catches a fault. Some faults are races, which a busy machine makes rare.
 const TRIES: u32 = 5;
 
-pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -> Result<ExitCode> {
+pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -> Result<bool> {
     let (sources, out) = (root.join("conformance"), build::directory(root, None).join("broken"));
     fs::create_dir_all(&out)?;
     let mut libraries = Vec::new();
-    for source in files(&sources.join("broken"), CODE)? {
-        let name = build::stem(&source);
+    for source in ending_in(CODE, &sources.join("broken"))? {
+        let name = stem(&source);
         let library = out.join(format!("{name}.so"));
         build::build(&sources, &source, &library, LIBRARY, None)?;
         let promise = read(&fs::read_to_string(&source)?);
@@ -39,8 +39,7 @@ pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -
         libraries.push(Broken { name, library, caught_by, passes });
     }
     let found = spread(&[(); AT_ONCE], &libraries, |(), broken| {
-        let (lines, wrong) =
-            try_one(root, cases, broken, jobs, timeout).with_context(|| broken.name.clone())?;
+        let (lines, wrong) = try_one(cases, broken, jobs, timeout).with_context(|| broken.name.clone())?;
         print!("{lines}");
         anyhow::Ok(wrong)
     })?;
@@ -55,17 +54,12 @@ pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -
         println!("{:<16} NOT NAMED  {test}  no broken library is caught by it", "-");
     }
     println!("conform --self-test: {} broken libraries, {wrong} findings", libraries.len());
-    Ok(if wrong == 0 && !libraries.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(wrong == 0 && !libraries.is_empty())
 }
 
 /// The lines about one library, and how many of its promises it does not keep.
-fn try_one(
-    root: &Path,
-    cases: &[Case],
-    Broken { name, library, caught_by, passes }: &Broken,
-    jobs: usize,
-    timeout: Duration,
-) -> Result<(String, usize)> {
+fn try_one(cases: &[Case], broken: &Broken, jobs: usize, timeout: Duration) -> Result<(String, usize)> {
+    let Broken { name, library, caught_by, passes } = broken;
     let run = |tests: &[String], preload: Option<&PathBuf>, repeat, timeout| {
         let known = |test: &String| {
             let case = cases.iter().find(|case| case.test == *test).cloned();
@@ -74,7 +68,7 @@ fn try_one(
         let cases = tests.iter().map(known).collect::<Result<Vec<Case>>>()?;
         let preload = preload.cloned();
         let setting = Setting { name: name.clone(), preload, timeout, repeat, ..Setting::default() };
-        run_cases(root, &cases, &setting, jobs, |_, _| Ok(()))
+        run_cases(&cases, &setting, jobs, |_, _| Ok(()))
     };
     let (mut lines, mut wrong) = (String::new(), 0);
     let mut tell = |kept: bool, word: &str, test: &str, Verdict { word: end, what }: &Verdict| {

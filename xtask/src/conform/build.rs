@@ -1,6 +1,7 @@
 //! Builds the test programs, the libraries they use, and the broken libraries.
 use super::Case;
 use super::runner::Setting;
+use crate::files::{ending_in, stem};
 use crate::foreign::Foreign;
 use anyhow::{Context as _, Result, ensure};
 use std::ffi::OsStr;
@@ -22,11 +23,11 @@ pub(super) fn directory(root: &Path, foreign: Option<&Foreign>) -> PathBuf {
 pub(super) fn suite(root: &Path, foreign: Option<&'static Foreign>) -> Result<Vec<Case>> {
     let (sources, out) = (root.join("conformance"), directory(root, foreign));
     fs::create_dir_all(&out)?;
-    for part in files(&sources.join("parts"), CODE)? {
+    for part in ending_in(CODE, &sources.join("parts"))? {
         build(&sources, &part, &out.join(format!("lib{}.so", stem(&part))), LIBRARY, foreign)?;
     }
     let mut cases = Vec::new();
-    for source in files(&sources.join("tests"), CODE)? {
+    for source in ending_in(CODE, &sources.join("tests"))? {
         let program = out.join(stem(&source));
         let here = [format!("-L{}", out.display()), "-Wl,-rpath,$ORIGIN".to_owned()];
         let libraries = linked(&fs::read_to_string(&source)?);
@@ -77,22 +78,9 @@ pub(super) fn build(
 fn stale(sources: &Path, source: &Path, path: &Path) -> Result<bool> {
     let modified = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
     let Ok(built) = modified(path) else { return Ok(true) };
-    let mut files = files(sources, &["h"])?;
+    let mut files = ending_in(&["h"], sources)?;
     files.push(source.to_owned());
     Ok(files.iter().any(|file| modified(file).map_or(true, |changed| changed >= built)))
-}
-
-/// The files of a directory with these endings, in the order of their names.
-pub(super) fn files(directory: &Path, endings: &[&str]) -> Result<Vec<PathBuf>> {
-    let entries = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
-    let mut found = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
-    found.retain(|path| endings.iter().any(|ending| path.extension().is_some_and(|own| own == *ending)));
-    found.sort();
-    Ok(found)
-}
-
-pub(super) fn stem(path: &Path) -> String {
-    path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ mod runner;
 
 use crate::foreign::{self, Foreign};
 use crate::spread::spread;
-use crate::{built, process};
+use crate::{built, files, process};
 use anyhow::{Context as _, Result, bail, ensure};
 use core::time::Duration;
 use lab_kit::names::unknown;
@@ -18,7 +18,7 @@ use regex::Regex;
 use report::Results;
 use runner::{Setting, Verdict};
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, Stdio};
+use std::process::Stdio;
 use std::sync::{Mutex, PoisonError};
 use std::{fs, thread};
 
@@ -80,7 +80,7 @@ struct Case {
     test: String,
 }
 
-pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     process::catch_interrupts()?;
     let mut cases = build::suite(root, request.target)?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
@@ -94,13 +94,13 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         for case in &cases {
             println!("{}", case.test);
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     let mut columns = columns(root, request, timeout, &cases[0].program)?;
     if request.where_first_passes {
         ensure!(columns.len() > 1, "--where-first-passes: give two libraries or more by --preload");
         let first = columns.remove(0);
-        let verdicts = run_cases(root, &cases, &first, jobs, |_, _| Ok(()))?;
+        let verdicts = run_cases(&cases, &first, jobs, |_, _| Ok(()))?;
         let judged = cases.into_iter().zip(verdicts);
         // What it skips is left out as well: nobody knows whether it could.
         let (passed, others): (Vec<_>, Vec<_>) = judged.partition(|(_, verdict)| verdict.is_ok());
@@ -117,14 +117,14 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
             progress.step();
             results.note(at, row, verdict.clone())
         };
-        run_cases(root, &cases, column, jobs, note).map(drop)
+        run_cases(&cases, column, jobs, note).map(drop)
     });
     progress.finish();
     // Also what an interrupted run knows.
     results.write()?;
     ran?;
     print!("{}", results.render(request.all));
-    Ok(if results.all_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(results.all_fine())
 }
 
 fn variable(pair: &str) -> Result<(String, String), &'static str> {
@@ -139,7 +139,7 @@ fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) ->
     let mut columns: Vec<Setting> = Vec::new();
     for library in &request.preload {
         let whole = library.display().to_string();
-        let (mut name, mut env) = (build::stem(library), request.env.clone());
+        let (mut name, mut env) = (files::stem(library), request.env.clone());
         let preload = match whole.split_once(':').unwrap_or((&whole, "")) {
             ("libc", "") => None,
             ("ours", lock) => {
@@ -200,18 +200,16 @@ fn matches(pattern: &str, name: &str) -> bool {
 /// Runs the tests, several at a time, and notes each verdict as it comes. The verdicts are in the order of
 /// the tests.
 fn run_cases(
-    root: &Path,
     cases: &[Case],
     column: &Setting,
     jobs: usize,
     note: impl FnMut(usize, &Verdict) -> Result<()> + Send,
 ) -> Result<Vec<Verdict>> {
-    let directory = build::directory(root, column.foreign).join("output");
-    fs::create_dir_all(&directory)?;
     let note = Mutex::new(note);
     let mut verdicts = spread(&vec![(); jobs], cases.iter().enumerate(), |(), (row, case)| {
         // Nobody else may have the file, neither another worker nor another run of this command.
-        let output = directory.join(format!("{}-{:?}", std::process::id(), thread::current().id()));
+        let name = format!("output-{}-{:?}", std::process::id(), thread::current().id());
+        let output = case.program.with_file_name(name);
         let verdict = runner::run(case, column, &output)?;
         fs::remove_file(output)?;
         note.lock().unwrap_or_else(PoisonError::into_inner)(row, &verdict)?;

@@ -57,19 +57,19 @@ impl<'a> Results<'a> {
         let name = |row: usize| self.cases[row].test.as_str();
         let mut out = String::new();
         let wide = shown.iter().map(|&row| name(row).len()).max().unwrap_or(0).max("test".len());
-        let mut line = |first: &str, cell: &dyn Fn(usize) -> String| {
+        let mut line = |first: &str, cells: Vec<&str>| {
             let mut line = format!("{first:<wide$}");
-            for (column, setting) in self.columns.iter().enumerate() {
-                let width = setting.name.len().max("SIGNAL 11".len());
-                let _ = write!(line, "  {:<width$}", cell(column));
+            for (cell, Setting { name, .. }) in cells.iter().zip(self.columns) {
+                let width = name.len().max("SIGNAL 11".len());
+                let _ = write!(line, "  {cell:<width$}");
             }
             let _ = writeln!(out, "{}", line.trim_end());
         };
         if !shown.is_empty() {
-            line("test", &|column| self.columns[column].name.clone());
+            line("test", self.columns.iter().map(|column| &*column.name).collect());
         }
         for &row in &shown {
-            line(name(row), &|column| self.verdicts[column][row].word.clone());
+            line(name(row), self.verdicts.iter().map(|column| &*column[row].word).collect());
         }
         for (Setting { name: library, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
             for &row in shown.iter().filter(|&&row| !verdicts[row].is_fine()) {

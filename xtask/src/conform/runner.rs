@@ -1,10 +1,9 @@
 //! Runs one test in a process group of its own, with a time limit, and says how it ended.
 use super::Case;
 use crate::foreign::Foreign;
-use crate::process;
+use crate::{files, process};
 use anyhow::Result;
 use core::time::Duration;
-use std::fs;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
@@ -77,7 +76,7 @@ pub(super) fn run(case: &Case, setting: &Setting, output: &Path) -> Result<Verdi
         let mut command = setting.command(&case.program);
         let mut running = process::start(command.arg(&case.test), Path::new("/dev/null"), output)?;
         let (ended, _) = running.wait(setting.timeout)?;
-        let mut verdict = judge(ended, &String::from_utf8_lossy(&fs::read(output)?));
+        let mut verdict = judge(ended, &files::text(output)?);
         if setting.repeat > 1 && !verdict.is_fine() {
             verdict.what = format!("in run {round} of {}: {}", setting.repeat, verdict.what);
         }
@@ -108,6 +107,7 @@ fn judge(ended: Option<ExitStatus>, output: &str) -> Verdict {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     #[expect(clippy::unnecessary_wraps, reason = "as it is handed to `judge`")]
     fn exited(code: i32) -> Option<ExitStatus> {

@@ -14,7 +14,7 @@ use serde::Serialize;
 use serde_json::json;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, ExitStatus};
+use std::process::{Command, ExitStatus};
 use std::{fs, thread};
 use xshell::cmd;
 
@@ -53,7 +53,7 @@ struct Row {
     ratio: Option<Ratio>,
 }
 
-pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode> {
+pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<bool> {
     let json = how.json.as_deref().map(|path| create_for("--json", path, how.force));
     let json = json.transpose().map_err(Error::msg)?;
     let threads = OVERCOMMIT * thread::available_parallelism()?.get();
@@ -82,7 +82,7 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<ExitCode
         writeln!(file, "{results:#}")?;
     }
     print!("{}", table(threads, how.seconds, &rows));
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// Builds the program without the drop-in or with it, and says where it is.

@@ -20,7 +20,7 @@ use outcome::{Again, OWN_TESTS, Outcome, Test, lost};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 
 const LIST: &str = "tests/dependents/subjects.toml";
 
@@ -96,13 +96,13 @@ struct Row {
 /// How often a lost test is run again without the drop-in and with it, at most.
 const AGAIN: u32 = 30;
 
-pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let chosen = choose(root, &request.only, request.night || request.bench)?;
     if request.list {
         for Subject { name, package, version, night, .. } in &chosen {
             println!("{name:<18} {package} {version}{}", if *night { " (night)" } else { "" });
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     process::catch_interrupts()?;
     if request.bench {
@@ -115,7 +115,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         rows.push(Bench { root, subject, dir, limit }.compare()?);
     }
     print!("{}", table(&rows));
-    Ok(if rows.iter().all(|row| row.lost.is_empty()) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(rows.iter().all(|row| row.lost.is_empty()))
 }
 
 /// Those named in `only`, or all that run by day, or at night.
@@ -215,11 +215,8 @@ fn table(rows: &[Row]) -> String {
         "", "parking_lot", "drop-in", "", "passed", "failed", "passed", "failed", "lost"
     );
     for Row { subject, without, with, lost, .. } in rows {
-        let _ = write!(text, "{subject:<18}");
-        for count in [without.passed.len(), without.failed, with.passed.len(), with.failed, lost.len()] {
-            let _ = write!(text, " {count:>9}");
-        }
-        text.push('\n');
+        let counts = [without.passed.len(), without.failed, with.passed.len(), with.failed, lost.len()];
+        let _ = writeln!(text, "{subject:<18}{}", counts.map(|count| format!(" {count:>9}")).concat());
     }
     for Row { subject, lost, unsteady, .. } in rows {
         for (target, test) in lost {

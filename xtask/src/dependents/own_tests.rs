@@ -1,5 +1,6 @@
 //! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers.
 //! Made below the target directory; none of it is kept.
+use crate::files::{ending_in, stem};
 use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
 use std::fs;
@@ -10,14 +11,11 @@ use syn::spanned::Spanned as _;
 /// out.
 pub(super) fn write(src: &Path, program: &Path, helpers: &str, inside: &[String]) -> Result<()> {
     let mut text = format!("#![allow(warnings)]\npub use parking_lot::*;\n{helpers}");
-    let mut files: Vec<_> = fs::read_dir(src)?.collect::<Result<_, _>>()?;
-    files.sort_by_key(fs::DirEntry::file_name);
-    for file in files {
-        let path = file.path();
-        let (Some(name), Ok(source)) = (path.file_stem(), fs::read_to_string(&path)) else { continue };
-        let tests = tests_of(&source, inside).with_context(|| path.display().to_string())?;
+    for path in ending_in(&["rs"], src)? {
+        let tests =
+            tests_of(&fs::read_to_string(&path)?, inside).with_context(|| path.display().to_string())?;
         if !tests.is_empty() {
-            let _ = write!(text, "mod {} {{\n{tests}}}\n", name.display());
+            let _ = write!(text, "mod {} {{\n{tests}}}\n", stem(&path));
         }
     }
     Ok(fs::write(program, text)?)

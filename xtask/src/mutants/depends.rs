@@ -18,7 +18,8 @@ use std::path::{Path, PathBuf};
 /// Files that name all locks, and so lead to none.
 const REGISTRIES: &[&str] = &["lib.rs", "catalogue.rs", "catalogue"];
 /// The code that starts a detector and reads what it says.
-const JUDGES: &[&str] = &["xtask/src/mutants/scratch.rs", "xtask/src/mutants/shelf.rs"];
+const JUDGES: &[&str] =
+    &["xtask/src/mutants/scratch.rs", "xtask/src/mutants/shelf.rs", "xtask/src/process.rs"];
 /// Tables of the workspace's manifest that decide how a detector is built.
 const DECIDE: &[&[&str]] =
     &[&["workspace", "dependencies"], &["profile", "dev"], &["profile", "mutants"], &["patch"]];
@@ -98,7 +99,7 @@ impl Sources {
         let exported = tokens(&fs::read_to_string(directory.join("src/lib.rs")).unwrap_or_default()).1.used;
         let is_run = |example: &str| detector.example() == Some(example);
         let (mut has_locks, mut shared) = (false, BTreeSet::new());
-        for path in super::scratch::files(directory)? {
+        for path in files::below(directory)? {
             let within = path.strip_prefix(directory)?.to_string_lossy();
             // The file or directory right below `src`.
             let below = match within.split('/').collect::<Vec<_>>().as_slice() {
@@ -108,7 +109,7 @@ impl Sources {
                 _ => continue,
             };
             let name = path.strip_prefix(root)?.to_string_lossy().into_owned();
-            let mut text = String::from_utf8_lossy(&fs::read(&path)?).into_owned();
+            let mut text = files::text(&path)?;
             let mut names = Names::default();
             if path.extension().is_some_and(|extension| extension == "rs") {
                 (text, names) = tokens(&text);

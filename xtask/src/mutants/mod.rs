@@ -15,7 +15,7 @@ mod shelf;
 mod table;
 
 use crate::spread::spread;
-use crate::workspace;
+use crate::{process, workspace};
 use anyhow::{Error, Result};
 use clap::Args;
 use core::time::Duration;
@@ -24,9 +24,8 @@ use lab_kit::names::chosen;
 use scratch::{Ended, Scratch};
 use shelf::{Check, Detector, Mutant};
 use std::path::Path;
-use std::process::ExitCode;
 use std::time::Instant;
-use std::{io, thread};
+use std::{fs, thread};
 
 /// More copies than that are more in each other's way than of use: each is built with all CPUs.
 const JOBS: usize = 2;
@@ -68,7 +67,7 @@ pub(crate) struct Request {
     check: bool,
 }
 
-pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let shelf = shelf::read(root)?;
     if request.docs {
         let page = table::render(&shelf);
@@ -78,13 +77,14 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         for mutant in shelf {
             println!("{:<36} {:<44} {}", mutant.name, mutant.locks.join(","), mutant.breaks);
         }
-        return Ok(ExitCode::SUCCESS);
+        return Ok(true);
     }
     try_some(root, request, shelf)
 }
 
 /// Runs mutants, prints what became of them, and takes down which were killed.
-fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCode> {
+fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> {
+    process::catch_interrupts()?;
     let started = Instant::now();
     let until = request.budget.map(|seconds| started + Duration::from_secs(seconds));
     let mut record = record::read(root)?;
@@ -92,17 +92,16 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCo
     let mutants = chosen("mutant", shelf, &request.only, |mutant| &mutant.name).map_err(Error::msg)?;
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let jobs = request.jobs.clamp(1, mutants.len().max(1));
-    let copies = (0..jobs)
-        .map(|index| Scratch::new(root, index, cpus.div_ceil(jobs)))
-        .collect::<io::Result<Vec<_>>>()?;
+    let copy = |index| Scratch::new(root, index, cpus.div_ceil(jobs));
+    let copies = (0..jobs).map(copy).collect::<Result<Vec<_>>>()?;
 
     // Of what is built, which may be older by now than what is at `root`.
-    let sources = Sources::read(copies[0].tree())?;
+    let sources = Sources::read(&copies[0].tree)?;
     let task = |mutant: Mutant| {
         let number = sources.of(&mutant);
         let mut checks = mutant.checks();
         checks.retain(|check| request.detector.is_none_or(|detector| check.detector == detector));
-        Task { current: record::is_current(&record, &mutant.name, &number), mutant, number, checks }
+        Task { current: record.get(&mutant.name) == Some(&number), mutant, number, checks }
     };
     let mut tasks: Vec<Task> = mutants.into_iter().map(task).collect();
     println!("{}", choose(&mut tasks, request));
@@ -140,7 +139,7 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<ExitCo
         println!("left to `cargo xtask mutants --all`: {changed} that may have changed, {others} others");
     }
     println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
-    Ok(if rows.iter().all(Row::is_fine) { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(rows.iter().all(Row::is_fine))
 }
 
 struct Task {
@@ -201,28 +200,25 @@ fn covers(passed: &Check, check: &Check) -> bool {
 
 fn run_mutant(copy: &Scratch, task: &Task) -> Result<Vec<Row>> {
     let Mutant { name, file, .. } = &task.mutant;
-    let sound = copy.read(file)?;
-    let broken = task.mutant.apply(&sound).map_err(Error::msg)?;
-    copy.write(file, &broken)?;
+    let file = copy.tree.join(file);
+    let sound = fs::read_to_string(&file)?;
+    fs::write(&file, task.mutant.apply(&sound).map_err(Error::msg)?)?;
     let judged = task.checks.iter().map(|check| judge(copy, name, check)).collect();
-    copy.write(file, &sound)?;
+    fs::write(&file, sound)?;
     judged
 }
 
 /// Builds a detector, runs it, and says and prints what that means.
 fn judge(copy: &Scratch, mutant: &str, check: &Check) -> Result<Row> {
     let start = Instant::now();
-    let (verdict, told) = match copy.build(check.detector)? {
-        Ok(()) => match copy.run(check)? {
-            Ended::Clean if mutant == NONE => (Verdict::Sound, "sound".to_owned()),
-            Ended::Clean => (Verdict::Survived, "SURVIVED".to_owned()),
-            Ended::Noticed(kind, what) if mutant != NONE && check.sees.contains(&kind) => {
-                (Verdict::Killed, format!("killed: {kind} {what}"))
-            }
-            Ended::Noticed(kind, what) => (Verdict::Failed, format!("FAILED: unexpected: {kind} {what}")),
-            Ended::Crashed(what) => (Verdict::Failed, format!("FAILED: {what}")),
-        },
-        Err(printed) => (Verdict::Failed, format!("FAILED: it does not build:\n{printed}")),
+    let (verdict, told) = match copy.run(check)? {
+        Ended::Clean if mutant == NONE => (Verdict::Sound, "sound".to_owned()),
+        Ended::Clean => (Verdict::Survived, "SURVIVED".to_owned()),
+        Ended::Noticed(kind, what) if mutant != NONE && check.sees.contains(&kind) => {
+            (Verdict::Killed, format!("killed: {kind} {what}"))
+        }
+        Ended::Noticed(kind, what) => (Verdict::Failed, format!("FAILED: unexpected: {kind} {what}")),
+        Ended::Crashed(what) => (Verdict::Failed, format!("FAILED: {what}")),
     };
     let (Check { lock, detector, .. }, seconds) = (check, start.elapsed().as_secs_f64());
     println!("{mutant:<36} {lock:<26} {detector:<8} {seconds:>7.1}  {told}");

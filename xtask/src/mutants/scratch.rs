@@ -1,10 +1,11 @@
 //! A copy of the workspace in which mutants are built and run: nobody's own tree is touched.
 use super::shelf::{Check, Detector};
+use crate::{built, files, process};
+use anyhow::Result;
 use core::time::Duration;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::Instant;
-use std::{env, fs, io, thread};
+use std::process::{Command, ExitStatus};
 
 /// What the detectors are built from, and the manifests of the others, without which cargo refuses.
 const COPIED: &[&str] = &[".cargo", "Cargo.lock", "Cargo.toml", "crates", "machines", "workloads", "xtask"];
@@ -14,12 +15,14 @@ const PROFILE: &str = "mutants";
 const SEED: &str = "1";
 /// When a detector is given up; a model check stops by itself earlier.
 const LONGEST: Duration = Duration::from_secs(150);
+/// The same for a build, which no fault makes longer.
+const LONGEST_BUILD: Duration = Duration::from_hours(1);
 /// When the model checker gives up a program, in seconds: a fault that is worth a place shows soon, and the
 /// locks as they are need not be checked to the end here.
 const MODEL_SECONDS: &str = "20";
 
 pub(super) struct Scratch {
-    tree: PathBuf,
+    pub(super) tree: PathBuf,
     target: PathBuf,
     threads: usize,
 }
@@ -34,93 +37,64 @@ pub(super) enum Ended {
 }
 
 impl Scratch {
-    pub(super) fn new(root: &Path, index: usize, threads: usize) -> io::Result<Self> {
-        let place = crate::built::target(root).join("mutants").join(index.to_string());
-        let scratch = Self { tree: place.join("tree"), target: place.join("target"), threads };
-        let mut stale = files(&scratch.tree)?;
+    pub(super) fn new(root: &Path, index: usize, threads: usize) -> Result<Self> {
+        let place = built::target(root).join("mutants").join(index.to_string());
+        let (tree, target) = (place.join("tree"), place.join("target"));
+        fs::create_dir_all(&tree)?;
+        fs::create_dir_all(&target)?;
+        let mut stale = files::below(&tree)?;
         for name in COPIED {
             let from = root.join(name);
-            let paths = if from.is_dir() { files(&from)? } else { vec![from] };
+            let paths = if from.is_dir() { files::below(&from)? } else { vec![from] };
             for path in paths {
-                let relative = path.strip_prefix(root).map_err(io::Error::other)?;
-                write_if_other(&scratch.tree.join(relative), &fs::read(&path)?)?;
-                stale.retain(|old| *old != scratch.tree.join(relative));
+                let (copy, bytes) = (tree.join(path.strip_prefix(root)?), fs::read(&path)?);
+                // What stays as it is keeps its time, so that nothing is built again because of it.
+                if !fs::read(&copy).is_ok_and(|old| old == bytes) {
+                    files::put(&copy, &bytes)?;
+                }
+                stale.retain(|old| *old != copy);
             }
         }
         stale.iter().try_for_each(fs::remove_file)?;
-        Ok(scratch)
+        Ok(Self { tree, target, threads })
     }
 
-    pub(super) fn tree(&self) -> &Path {
-        &self.tree
-    }
-
-    pub(super) fn read(&self, file: &str) -> io::Result<String> {
-        fs::read_to_string(self.tree.join(file))
-    }
-
-    pub(super) fn write(&self, file: &str, text: &str) -> io::Result<()> {
-        fs::write(self.tree.join(file), text)
-    }
-
-    /// Builds a detector. The error is what the compiler said.
-    pub(super) fn build(&self, detector: Detector) -> io::Result<Result<(), String>> {
-        let cargo = env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let mut command = Command::new(cargo);
+    /// Builds a detector and runs it.
+    pub(super) fn run(&self, check: &Check) -> Result<Ended> {
+        let Check { detector, lock, schedules, fault, shape, .. } = check;
+        let mut cargo = Command::new("cargo");
         // Each build differs in a line from the one before; `.ci/run` turns this off.
-        command.current_dir(&self.tree).env("CARGO_INCREMENTAL", "1").args([
-            "build",
-            "--quiet",
-            "--locked",
-            "--profile",
-            PROFILE,
-            "--jobs",
-        ]);
-        command.arg(self.threads.to_string()).arg("--target-dir").arg(&self.target);
-        command.args(["--package", detector.package()]);
-        command.args(detector.example().into_iter().flat_map(|example| ["--example", example]));
-        let output = command.output()?;
-        let printed = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        Ok(if output.status.success() { Ok(()) } else { Err(printed) })
-    }
-
-    pub(super) fn run(&self, check: &Check) -> io::Result<Ended> {
-        let built = self.target.join(PROFILE);
-        let mut command = match check.detector {
-            Detector::Explore => {
-                let mut command = Command::new(built.join("examples/explore_one"));
-                command.args([&check.lock, &check.schedules.to_string(), SEED]).args(&check.fault);
-                command
-            }
-            Detector::Model => {
-                let mut command = Command::new(built.join("stanchion-model"));
-                command.args(["--lock", &check.lock, "--shape", &check.shape]);
-                command.args(["--seconds", MODEL_SECONDS, "--jobs", "1"]);
-                command
-            }
-        };
-        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn()?;
-        let Some(child) = wait(child, LONGEST)? else {
-            return Ok(Ended::Crashed(format!("it took longer than {} s", LONGEST.as_secs())));
-        };
-        let output = child.wait_with_output()?;
-        let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        Ok(read_verdict(check.detector, output.status.code(), &out, &err))
-    }
-}
-
-/// Waits for a child that prints a few lines at most. `None`: it took too long and was killed.
-fn wait(mut child: Child, longest: Duration) -> io::Result<Option<Child>> {
-    let start = Instant::now();
-    while child.try_wait()?.is_none() {
-        if start.elapsed() > longest {
-            child.kill()?;
-            child.wait()?;
-            return Ok(None);
+        cargo.current_dir(&self.tree).env("CARGO_INCREMENTAL", "1").env("CARGO_TARGET_DIR", &self.target);
+        cargo.args(["build", "--quiet", "--locked", "--profile", PROFILE, "--package", detector.package()]);
+        cargo.args(detector.example().into_iter().flat_map(|example| ["--example", example]));
+        cargo.args(["--jobs", &self.threads.to_string()]);
+        let (built, _, printed) = self.ended(&mut cargo, LONGEST_BUILD)?;
+        if !built.is_some_and(|status| status.success()) {
+            return Ok(Ended::Crashed(format!("it does not build:\n{}", printed.trim())));
         }
-        thread::sleep(Duration::from_millis(10));
+        let mut command = Command::new(self.target.join(PROFILE).join(detector.program()));
+        match detector {
+            Detector::Explore => command.args([lock, &*schedules.to_string(), SEED]).args(fault),
+            Detector::Model => command.args(["--lock", lock, "--shape", shape]).args([
+                "--seconds",
+                MODEL_SECONDS,
+                "--jobs",
+                "1",
+            ]),
+        };
+        let (ended, out, err) = self.ended(&mut command, LONGEST)?;
+        Ok(match ended {
+            Some(status) => read_verdict(*detector, status.code(), &out, &err),
+            None => Ended::Crashed(format!("it took longer than {} s", LONGEST.as_secs())),
+        })
     }
-    Ok(Some(child))
+
+    /// How a command ends within this time, and what it prints.
+    fn ended(&self, command: &mut Command, limit: Duration) -> Result<(Option<ExitStatus>, String, String)> {
+        let [out, err] = ["out", "err"].map(|name| self.target.join(name));
+        let (ended, _) = process::start(command, &out, &err)?.wait(limit)?;
+        Ok((ended, files::text(&out)?, files::text(&err)?))
+    }
 }
 
 fn read_verdict(detector: Detector, code: Option<i32>, out: &str, err: &str) -> Ended {
@@ -155,32 +129,6 @@ fn read_verdict(detector: Detector, code: Option<i32>, out: &str, err: &str) -> 
     noticed.map_or_else(crashed, |(kind, what)| Ended::Noticed(kind.to_owned(), what))
 }
 
-/// Every file under `directory`; none if it does not exist.
-pub(super) fn files(directory: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    if !directory.exists() {
-        return Ok(found);
-    }
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            found.extend(files(&path)?);
-        } else {
-            found.push(path);
-        }
-    }
-    Ok(found)
-}
-
-/// A file that stays as it is keeps its time, so that nothing is built again because of it.
-fn write_if_other(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if fs::read(path).is_ok_and(|old| old == bytes) {
-        return Ok(());
-    }
-    path.parent().map_or(Ok(()), fs::create_dir_all)?;
-    fs::write(path, bytes)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -213,12 +161,5 @@ mod tests {
                 );
             }
         }
-    }
-
-    #[test]
-    fn a_child_that_takes_too_long_is_ended() {
-        let spawn = |seconds: &str| Command::new("sleep").arg(seconds).spawn().expect("sleep exists");
-        assert!(wait(spawn("100"), Duration::from_millis(30)).expect("it is ours").is_none());
-        assert!(wait(spawn("0"), Duration::from_secs(100)).expect("it is ours").is_some());
     }
 }

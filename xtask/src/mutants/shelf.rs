@@ -1,5 +1,8 @@
 //! The shelf: what `mutants/*.toml` say, and whether it can be true.
+use crate::files;
+use anyhow::{Result, ensure};
 use core::fmt;
+use core::slice::from_ref;
 use serde::Deserialize;
 use std::path::Path;
 use std::{fs, io};
@@ -49,9 +52,10 @@ const EXPLORE_SEES: &[&str] =
 const EXPLORE_FAULTS: &[&str] = &["timed"];
 const MODEL_SEES: &[&str] = &["race", "stuck", "assertion"];
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, clap::ValueEnum)]
 pub(crate) enum Detector {
     /// The schedule explorer of `stanchion-sim`.
+    #[default]
     Explore,
     /// The model checker of `stanchion-model`.
     Model,
@@ -65,12 +69,16 @@ impl Detector {
         }
     }
 
-    /// The example of the package that is run, if it is not the package's program.
-    pub(crate) const fn example(self) -> Option<&'static str> {
+    /// The package's program, or an example of it, where cargo puts it.
+    pub(crate) const fn program(self) -> &'static str {
         match self {
-            Self::Explore => Some("explore_one"),
-            Self::Model => None,
+            Self::Explore => "examples/explore_one",
+            Self::Model => "stanchion-model",
         }
+    }
+
+    pub(crate) fn example(self) -> Option<&'static str> {
+        self.program().strip_prefix("examples/")
     }
 }
 
@@ -83,7 +91,7 @@ impl fmt::Display for Detector {
     }
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Check {
     pub(crate) detector: Detector,
     pub(crate) lock: String,
@@ -96,68 +104,52 @@ pub(crate) struct Check {
 impl Check {
     /// Whether the other is the same run, but for how long it is.
     pub(crate) fn is_like(&self, other: &Self) -> bool {
-        self.detector == other.detector
-            && self.lock == other.lock
-            && self.fault == other.fault
-            && self.shape == other.shape
+        let Self { detector, lock, fault, shape, .. } = other;
+        (self.detector, &self.lock, &self.fault, &self.shape) == (*detector, lock, fault, shape)
     }
 }
 
 impl Mutant {
     pub(crate) fn checks(&self) -> Vec<Check> {
-        let locks = |own: &[String]| if own.is_empty() { self.locks.clone() } else { own.to_vec() };
-        let explore = self.explore.iter().flat_map(|explore| {
-            locks(&explore.locks).into_iter().map(|lock| Check {
-                detector: Detector::Explore,
-                lock,
-                schedules: explore.schedules,
-                fault: explore.fault.clone(),
-                shape: String::new(),
-                sees: explore.sees.clone(),
-            })
+        let explore = self.explore.iter().map(|explore| {
+            let Explore { locks, schedules, fault, sees } = explore.clone();
+            (locks, Check { detector: Detector::Explore, schedules, fault, sees, ..Check::default() })
         });
-        let model = self.model.iter().flat_map(|model| {
-            locks(&model.locks).into_iter().map(|lock| Check {
-                detector: Detector::Model,
-                lock,
-                schedules: 0,
-                fault: None,
-                shape: model.shape.clone(),
-                sees: model.sees.clone(),
-            })
+        let model = self.model.iter().map(|model| {
+            let Model { locks, shape, sees } = model.clone();
+            (locks, Check { detector: Detector::Model, shape, sees, ..Check::default() })
         });
-        explore.chain(model).collect()
+        let of_each_lock = |(own, check): (Vec<String>, Check)| {
+            let locks = if own.is_empty() { self.locks.clone() } else { own };
+            locks.into_iter().map(move |lock| Check { lock, ..check.clone() })
+        };
+        explore.chain(model).flat_map(of_each_lock).collect()
     }
 
-    fn faults(&self) -> Vec<&'static str> {
+    fn faults(&self) -> Vec<String> {
         let in_words =
             |text: &str| text.len() > 1 && text.chars().all(|c| matches!(c, 'a'..='z' | '0'..='9' | '-'));
-        let known = |sees: &[String], all: &[&str]| {
-            !sees.is_empty() && sees.iter().all(|kind| all.contains(&kind.as_str()))
-        };
-        let fine = [
-            (in_words(&self.name), "the name is not in small letters with hyphens"),
-            (self.breaks.ends_with('.'), "`breaks` is no sentence"),
-            (!self.locks.is_empty(), "no lock is named"),
-            (self.explore.is_some() || self.model.is_some(), "no detector is named"),
-            (self.find != self.replace, "it changes nothing"),
-            (
-                self.explore.as_ref().is_none_or(|explore| known(&explore.sees, EXPLORE_SEES)),
-                "`explore.sees` must be some of exclusion, transition, overtaken, stuck, hung, leftover, panicked",
-            ),
-            (
-                self.explore
-                    .iter()
-                    .flat_map(|explore| &explore.fault)
-                    .all(|fault| EXPLORE_FAULTS.contains(&fault.as_str())),
-                "`explore.fault` must be timed",
-            ),
-            (
-                self.model.as_ref().is_none_or(|model| known(&model.sees, MODEL_SEES)),
-                "`model.sees` must be some of race, stuck, assertion",
-            ),
+        let mut claims = vec![
+            (in_words(&self.name), "the name is not in small letters with hyphens".to_owned()),
+            (self.breaks.ends_with('.'), "`breaks` is no sentence".to_owned()),
+            (!self.locks.is_empty(), "no lock is named".to_owned()),
+            (self.explore.is_some() || self.model.is_some(), "no detector is named".to_owned()),
+            (self.find != self.replace, "it changes nothing".to_owned()),
         ];
-        fine.into_iter().filter(|(fine, _)| !fine).map(|(_, fault)| fault).collect()
+        let mut some_of = |field: &str, given: &[String], all: &[&str]| {
+            let known = !given.is_empty() && given.iter().all(|word| all.contains(&word.as_str()));
+            claims.push((known, format!("`{field}` must be some of {}", all.join(", "))));
+        };
+        if let Some(Explore { sees, fault, .. }) = &self.explore {
+            some_of("explore.sees", sees, EXPLORE_SEES);
+            if let Some(fault) = fault {
+                some_of("explore.fault", from_ref(fault), EXPLORE_FAULTS);
+            }
+        }
+        if let Some(Model { sees, .. }) = &self.model {
+            some_of("model.sees", sees, MODEL_SEES);
+        }
+        claims.into_iter().filter(|(holds, _)| !holds).map(|(_, fault)| fault).collect()
     }
 
     /// The file with the fault in it. If its text does not stand there exactly once, the mutant is stale.
@@ -169,26 +161,15 @@ impl Mutant {
     }
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct File {
-    mutant: Vec<Mutant>,
-}
-
 /// Every mutant, file by file in the order of names. The error names everything that is wrong.
-pub(crate) fn read(root: &Path) -> io::Result<Vec<Mutant>> {
-    let mut paths: Vec<_> =
-        fs::read_dir(root.join(SHELF))?.map(|entry| Ok(entry?.path())).collect::<io::Result<_>>()?;
-    paths.retain(|path| path.extension().is_some_and(|extension| extension == "toml"));
-    paths.sort();
-    let mut mutants = Vec::new();
-    for path in paths {
-        let file: File = toml::from_str(&fs::read_to_string(&path)?)
-            .map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
-        mutants.extend(file.mutant);
+pub(crate) fn read(root: &Path) -> Result<Vec<Mutant>> {
+    let mut mutants: Vec<Mutant> = Vec::new();
+    for path in files::ending_in(&["toml"], &root.join(SHELF))? {
+        mutants.extend(files::entries::<Mutant>(root, &path.to_string_lossy(), "mutant")?);
     }
     let faults = faults(&mutants, |file| fs::read_to_string(root.join(file)));
-    if faults.is_empty() { Ok(mutants) } else { Err(io::Error::other(faults.join("\n"))) }
+    ensure!(faults.is_empty(), faults.join("\n"));
+    Ok(mutants)
 }
 
 fn faults(mutants: &[Mutant], read: impl Fn(&str) -> io::Result<String>) -> Vec<String> {
@@ -219,7 +200,7 @@ mod tests {
     }
 
     fn parse(text: &str) -> Vec<Mutant> {
-        toml::from_str::<File>(text).expect("well-formed").mutant
+        files::entries_of(text, "mutant").expect("well-formed")
     }
 
     const ONE: &str = r#"

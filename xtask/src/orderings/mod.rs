@@ -12,7 +12,6 @@ use crate::witness::record;
 use crate::workspace::{self, Workspace};
 use anyhow::Result;
 use std::path::Path;
-use std::process::ExitCode;
 use tag::{LEAST_WORDS, Tag};
 
 /// How a file that implements the orderings themselves says so.
@@ -43,8 +42,13 @@ pub(crate) fn collect_all(workspace: &Workspace) -> Vec<FileOrderings> {
 /// Brings tags and sites of one file together. Several tags over as many operations are taken in order;
 /// otherwise each of them speaks for all.
 pub(crate) fn collect(source: &Source) -> FileOrderings {
-    let (mut tags, mut malformed) = read_tags(source);
-    tags.sort_by_key(|tag| tag.line);
+    let (mut tags, mut malformed) = (Vec::new(), Vec::new());
+    for found in line_comments(source).flat_map(|comment| tags_that_end_at(source, comment)) {
+        match found {
+            Ok(tag) => tags.push(tag),
+            Err(bad) => malformed.push(bad),
+        }
+    }
     let mut near_top = line_comments(source).take_while(|comment| comment.line <= NEAR_TOP);
     let opt_out = near_top.find_map(|comment| Some((comment.line, comment.text.strip_prefix(OPT_OUT)?)));
     if let Some((line, _)) = opt_out.filter(|(_, reason)| reason.split_whitespace().count() < LEAST_WORDS) {
@@ -77,24 +81,16 @@ fn line_comments(source: &Source) -> impl Iterator<Item = &Comment> {
     source.comments.values().filter(|comment| comment.kind == Kind::Line)
 }
 
-fn read_tags(source: &Source) -> (Vec<Tag>, Vec<(usize, String)>) {
-    let (mut tags, mut malformed) = (Vec::new(), Vec::new());
-    for comment in line_comments(source).filter(|comment| !source.in_tests(comment.line)) {
-        let (block, covers) = if !comment.alone {
-            (vec![comment], comment.line)
-        } else if source.comment_alone_at(comment.line + 1).is_none() {
-            (source.block_above(comment.line + 1), comment.line + 1)
-        } else {
-            continue;
-        };
-        for found in tag::read(&block, covers) {
-            match found {
-                Ok(tag) => tags.push(tag),
-                Err(bad) => malformed.push(bad),
-            }
-        }
+/// The tags of the comment whose last line is this one. One that goes wrong is an error, with its line.
+fn tags_that_end_at(source: &Source, comment: &Comment) -> Vec<Result<Tag, (usize, String)>> {
+    let below = comment.line + 1;
+    if source.in_tests(comment.line) || comment.alone && source.comment_alone_at(below).is_some() {
+        Vec::new()
+    } else if comment.alone {
+        tag::read(&source.block_above(below), below)
+    } else {
+        tag::read(&[comment], comment.line)
     }
-    (tags, malformed)
 }
 
 /// The table as the tags, the witnesses and the arguments make it. A record that does not parse is as none;
@@ -105,7 +101,7 @@ pub(crate) fn render(files: &[FileOrderings], root: &Path) -> String {
 }
 
 /// `cargo xtask orderings`: writes the table, or only compares it.
-pub(crate) fn run(root: &Path, check: bool) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
     let text = render(&collect_all(&workspace::read(root)?), root);
     Ok(workspace::generate(root, table::PATH, &text, check, "orderings")?)
 }

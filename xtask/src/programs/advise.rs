@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::Command;
 use std::{fs, process};
 
 /// Threads for each CPU. The first load is recorded.
@@ -60,18 +60,12 @@ impl Cell {
 }
 
 /// Records, predicts, measures, and writes advise.json and advise.md.
-pub(super) fn run(
-    root: &Path,
-    kit: &mut Kit,
-    programs: &[Program],
-    locks: &[Lock],
-    request: &Request,
-) -> Result<ExitCode> {
+pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: &Request) -> Result<bool> {
     let relative = locks.first().is_some_and(|lock| lock.name == "libc") && locks.len() > 1;
     ensure!(relative, "predictions are relative to libc; name it first in --locks, and others");
-    let out = request.out.clone().unwrap_or_else(|| built::target(root).join("programs/advised"));
+    let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/advised"));
     fs::create_dir_all(&out)?;
-    let laboratory = built::laboratory(root)?;
+    let laboratory = built::laboratory(&kit.root)?;
     let mut loads = Vec::from(LOADS.map(|load| (load, None, locks.to_vec())));
     let group = Limit::new();
     match &group {
@@ -138,7 +132,7 @@ pub(super) fn run(
     }
     print!("{}", markdown(&cells));
     println!("\nwritten to {}", out.display());
-    Ok(if interrupt::requested() || cells.is_empty() { ExitCode::FAILURE } else { ExitCode::SUCCESS })
+    Ok(!interrupt::requested() && !cells.is_empty())
 }
 
 /// A control group as a container has it, for the commands under the lock; removed with this.

@@ -19,7 +19,7 @@ const LIMITS: [Duration; 2] = [Duration::from_mins(1), Duration::from_mins(3)];
 
 /// The directory of one invocation; removed when it is over, but for what failed.
 pub(crate) struct Kit {
-    source: PathBuf,
+    pub(crate) root: PathBuf,
     scratch: PathBuf,
     work: PathBuf,
     pub(crate) cpus: usize,
@@ -35,7 +35,7 @@ impl Kit {
         let work = scratch.join(format!("work-{}", process::id()));
         fs::create_dir_all(work.join("built"))?;
         let cpus = thread::available_parallelism()?.get();
-        Ok(Self { source: root.join("tests/programs"), scratch, work, cpus, measured, done: HashSet::new() })
+        Ok(Self { root: root.to_owned(), scratch, work, cpus, measured, done: HashSet::new() })
     }
 
     /// Makes what a program needs, and sees that it takes the locks' libraries, unless that was done.
@@ -66,7 +66,7 @@ impl Kit {
     /// Compiles one of the small interposers in tests/programs/preload.
     pub(crate) fn compile_preload(&self, name: &str) -> Result<PathBuf> {
         let library = self.work.join("built").join(format!("{name}.so"));
-        let source = self.source.join("preload").join(format!("{name}.c"));
+        let source = self.root.join("tests/programs/preload").join(format!("{name}.c"));
         let (from, to) = (source.to_string_lossy(), library.to_string_lossy());
         let words = ["cc", "-O2", "-Wall", "-Wextra", "-shared", "-fPIC", &from, "-o", &to, "-ldl"];
         prepare(&words.map(str::to_owned), &self.work)?;
@@ -102,7 +102,7 @@ impl Kit {
         let path = |path: PathBuf| path.display().to_string();
         vec![
             ("cpus", self.cpus.to_string()),
-            ("source", path(self.source.clone())),
+            ("source", path(self.root.join("tests/programs"))),
             ("built", path(self.work.join("built"))),
             ("shared", path(self.work.join("shared").join(&program.name))),
             ("corpus", path(self.corpus(program))),

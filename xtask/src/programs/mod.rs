@@ -12,7 +12,7 @@ mod report;
 mod selftest;
 mod table;
 
-use crate::{built, process};
+use crate::{built, exit_code, process};
 use anyhow::{Context as _, Error, Result};
 use kit::Kit;
 use lab_kit::names::chosen;
@@ -99,13 +99,13 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         selftest::run(&mut kit, &here, request.only.is_empty())?
     } else {
         let locks = locks(root, request)?;
-        if request.mode.measure {
-            measure::run(root, &mut kit, &here, &absent, &locks, request)?
+        exit_code(if request.mode.measure {
+            measure::run(&mut kit, &here, &absent, &locks, request)?
         } else if request.mode.advise {
-            advise::run(root, &mut kit, &here, &locks, request)?
+            advise::run(&mut kit, &here, &locks, request)?
         } else {
             measure::check(&mut kit, &here, &locks)?
-        }
+        })
     };
     if absent.is_empty() || request.here_only || request.mode.measure {
         return Ok(code);

@@ -1,6 +1,6 @@
 //! One run of one program under one lock: started, watched, and its output judged.
 use super::table::{Program, Rate, Step, Words, fill};
-use crate::process;
+use crate::{files, process};
 use anyhow::{Context as _, Result, bail, ensure};
 use core::cell::Cell;
 use core::error::Error;
@@ -11,7 +11,6 @@ use lab_kit::interrupt;
 use regex::Regex;
 use rustix::process::Signal;
 use serde::Serialize;
-use std::fs;
 use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -263,7 +262,7 @@ fn tell(ended: Option<ExitStatus>) -> String {
 }
 
 fn read(path: &Path) -> String {
-    fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+    files::text(path).unwrap_or_default()
 }
 
 /// The last line that says something, shortened.

@@ -115,21 +115,19 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
 
 /// What the row has, or why it has nothing.
 fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Result<Beside, String> {
-    let of = |lock: &str| {
-        let lock = lock.to_owned();
-        runs.iter()
-            .filter(move |run| run.program == program && run.overcommit == overcommit && run.lock == lock)
+    let is_of_row = |run: &&Run| run.program == program && run.overcommit == overcommit;
+    let row: Vec<&Run> = runs.iter().filter(is_of_row).collect();
+    for (lock, fails) in [(lock, FAIL), ("libc", "libc fails: ")] {
+        let is_wrong = |run: &&&Run| run.lock == lock && run.played.verdict != Verdict::Right;
+        if let Some(run) = row.iter().find(is_wrong) {
+            return Err(format!("{fails}{}", run.played.verdict));
+        }
+    }
+    let beside = |run: &Run, lock: &str| {
+        row.iter().copied().find(|other| other.lock == lock && other.repetition == run.repetition)
     };
-    let failure = |lock| of(lock).map(|run| &run.played.verdict).find(|verdict| **verdict != Verdict::Right);
-    if let Some(why) = failure(lock) {
-        return Err(format!("{FAIL}{why}"));
-    }
-    if let Some(why) = failure("libc") {
-        return Err(format!("libc fails: {why}"));
-    }
-    let both: Vec<(&Run, &Run)> = of(lock)
-        .filter_map(|run| Some((of("libc").find(|other| other.repetition == run.repetition)?, run)))
-        .collect();
+    let of_lock = row.iter().copied().filter(|run| run.lock == lock);
+    let both: Vec<(&Run, &Run)> = of_lock.filter_map(|run| Some((beside(run, "libc")?, run))).collect();
     let pairs = both.iter().filter_map(|(libc, run)| Some((run.played.rate?, libc.played.rate?)));
     let (lock, libc): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let memory: Vec<f64> =

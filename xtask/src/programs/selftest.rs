@@ -3,6 +3,7 @@
 use super::kit::Kit;
 use super::play::{Lock, Stage, Verdict};
 use super::table::Program;
+use crate::exit_code;
 use anyhow::Result;
 use core::time::Duration;
 use lab_kit::output::INTERRUPTED;
@@ -61,8 +62,7 @@ pub(crate) fn run(kit: &mut Kit, programs: &[Program], all: bool) -> Result<Exit
         }
     }
     println!("self-test: {noticed} noticed ({by_output} by their output alone), {failed} failed");
-    let passes = failed == 0 && noticed > 0 && (by_output > 0 || !all);
-    Ok(if passes { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    Ok(exit_code(failed == 0 && noticed > 0 && (by_output > 0 || !all)))
 }
 
 fn interrupted() -> ExitCode {

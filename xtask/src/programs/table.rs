@@ -1,6 +1,7 @@
 //! tests/programs/programs.toml: the programs, as data. Unknown fields, patterns and placeholders are refused
 //! when it is read.
 use super::selftest::BROKEN;
+use crate::files::entries_of;
 use anyhow::{Context as _, Result, bail, ensure};
 use regex::Regex;
 use serde::Deserialize;
@@ -166,23 +167,18 @@ pub(crate) fn read(root: &Path) -> Result<Vec<Program>> {
 }
 
 fn parse(text: &str) -> Result<Vec<Program>> {
-    #[derive(Deserialize)]
-    #[serde(deny_unknown_fields)]
-    struct File {
-        program: Vec<Program>,
-    }
     // Numbers in braces are repetitions.
     for placeholder in Regex::new("[{]([a-z_]+)[}]")?.captures_iter(text) {
         let (name, known) = (&placeholder[1], PLACEHOLDERS.join(", "));
         ensure!(PLACEHOLDERS.contains(&name), "no placeholder `{{{name}}}`; there are {known}");
     }
-    let file: File = toml::from_str(text)?;
+    let programs: Vec<Program> = entries_of(text, "program")?;
     let mut names = BTreeSet::new();
-    for program in &file.program {
+    for program in &programs {
         program.check().with_context(|| format!("program `{}`", program.name))?;
         ensure!(names.insert(&program.name), "two programs are called `{}`", program.name);
     }
-    Ok(file.program)
+    Ok(programs)
 }
 
 #[cfg(test)]

@@ -17,9 +17,9 @@ use crate::orderings;
 use crate::source::Source;
 use crate::workspace::{self, Workspace};
 use anyhow::Result;
+use lab_kit::units::plural;
 use std::fs;
 use std::path::Path;
-use std::process::ExitCode;
 
 /// A line, and what is wrong there.
 type Wrong = (usize, String);
@@ -55,19 +55,18 @@ fn check(root: &Path, workspace: &Workspace) -> Vec<Finding> {
     findings
 }
 
-pub(crate) fn run(root: &Path) -> Result<ExitCode> {
+pub(crate) fn run(root: &Path) -> Result<bool> {
     let workspace = workspace::read(root)?;
     let findings = check(root, &workspace);
     for finding in &findings {
         println!("{finding}");
     }
-    let s = if findings.len() == 1 { "" } else { "s" };
-    println!("tidy: {} finding{s} in {} files", findings.len(), workspace.sources.len());
-    Ok(if findings.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("tidy: {} in {} files", plural(findings.len(), "finding"), workspace.sources.len());
+    Ok(findings.is_empty())
 }
 
 /// Wraps comments that are wider than code may be.
-pub(crate) fn wrap(root: &Path) -> Result<ExitCode> {
+pub(crate) fn wrap(root: &Path) -> Result<bool> {
     for source in workspace::read(root)?.sources {
         let wrapped = comment_width::wrapped(&source);
         if wrapped != source.text {
@@ -75,7 +74,7 @@ pub(crate) fn wrap(root: &Path) -> Result<ExitCode> {
             println!("{}", source.path);
         }
     }
-    Ok(ExitCode::SUCCESS)
+    Ok(true)
 }
 
 /// What the tests of the rules share.

@@ -2,6 +2,7 @@
 use crate::finding::Finding;
 use crate::orderings::tag::{LEAST_WORDS, Tag};
 use crate::orderings::{self, FileOrderings, table};
+use crate::workspace::first_difference;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -66,12 +67,8 @@ fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
                 Some(other) if other.pairs.contains(id) => continue,
                 Some(_) => format!(", but {pair} does not name {id}; name each other or neither"),
             };
-            findings.push(Finding::new(
-                path,
-                *line,
-                "ordering-pairs-meet",
-                format!("tag {id} pairs {pair}{wrong}"),
-            ));
+            let message = format!("tag {id} pairs {pair}{wrong}");
+            findings.push(Finding::new(path, *line, "ordering-pairs-meet", message));
         }
     }
     findings
@@ -84,8 +81,8 @@ fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
         Some(_) => "the table is not what the tags say; run `cargo xtask orderings`",
         None => "the table is missing; run `cargo xtask orderings`",
     };
-    let same = current.unwrap_or_default().lines().zip(wanted.lines()).take_while(|(a, b)| a == b).count();
-    vec![Finding::new(table::PATH, same + 1, "ordering-table-current", message)]
+    let line = first_difference(current.unwrap_or_default(), wanted);
+    vec![Finding::new(table::PATH, line, "ordering-table-current", message)]
 }
 
 fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {

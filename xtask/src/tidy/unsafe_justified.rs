@@ -17,10 +17,8 @@ pub(super) fn check(source: &Source) -> Vec<Wrong> {
             if reads(&source.tokens, at, &["unsafe", begin])
                 && let Err(wrong) = justification(source, token)
             {
-                findings.push((
-                    token.start.line,
-                    format!("unsafe {what} {wrong}; say why each obligation holds"),
-                ));
+                let message = format!("unsafe {what} {wrong}; say why each obligation holds");
+                findings.push((token.start.line, message));
             }
         }
     }

@@ -19,6 +19,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let render = |samples: &[Sample]| table::render(samples, args.markdown);
     match &args.machine {
         Some(machines) => sim::run_showing(&args.simulated(locks, machines.clone()), &render),
-        None => Ok(bench::run_showing(&args.measured(locks), &render)),
+        None => bench::run_showing(&args.measured(locks), &render),
     }
 }

@@ -69,7 +69,7 @@ impl Command {
 }
 
 /// Runs what was asked for.
-pub(crate) fn run(command: &Command) -> ExitCode {
+pub(crate) fn run(command: &Command) -> Result<ExitCode, String> {
     let (args, rw) = command.args();
     run::run(args, rw)
 }

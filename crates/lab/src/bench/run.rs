@@ -16,7 +16,7 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, ended, print};
+use lab_kit::output::{FAILED, INTERRUPTED, print};
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
@@ -27,13 +27,13 @@ type Tables<'a> = &'a dyn Fn(&[Sample]) -> String;
 const WATCH: Duration = Duration::from_millis(200);
 
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
-pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> ExitCode {
-    if args.list { print(&list(rw.is_some()), ExitCode::SUCCESS) } else { run_study(args, rw, None) }
+pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> Result<ExitCode, String> {
+    if args.list { Ok(print(&list(rw.is_some()), ExitCode::SUCCESS)) } else { measure(args, rw, None) }
 }
 
 /// Runs the cells of the benchmark of mutexes, and shows them in tables of another kind.
-pub(crate) fn run_showing(args: &Args, tables: Tables) -> ExitCode {
-    run_study(args, None, Some(tables))
+pub(crate) fn run_showing(args: &Args, tables: Tables) -> Result<ExitCode, String> {
+    measure(args, None, Some(tables))
 }
 
 fn sample(cell: &Cell) -> Sample {
@@ -46,10 +46,6 @@ fn sample(cell: &Cell) -> Sample {
         worst_ns: cell.latency.as_ref().filter(|_| sound).map(|latency| latency.worst_ns as f64),
         cpu: cell.cpu_s_per_million.filter(|_| sound),
     }
-}
-
-fn run_study(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> ExitCode {
-    measure(args, rw, tables).unwrap_or_else(|message| ended(REFUSED, message))
 }
 
 /// Whatever may be refused is refused before anything is measured. With tables of another kind only the cells

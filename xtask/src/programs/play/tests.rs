@@ -2,6 +2,7 @@
 use super::super::kit::free_port;
 use super::*;
 use std::env::temp_dir;
+use std::fs;
 use std::process::id;
 
 const HEAD: &str = r#"
