@@ -21,14 +21,15 @@ pub(crate) fn ending_in(endings: &[&str], directory: &Path) -> Result<Vec<PathBu
     Ok(paths)
 }
 
-/// Every file below a directory, in the order of paths.
+/// Every file below a directory, in the order of paths, but for what is hidden or made by cargo.
 pub(crate) fn below(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in listed(directory)? {
-        if path.is_dir() {
-            found.extend(below(&path)?);
-        } else {
-            found.push(path);
+        let name = path.file_name().unwrap_or_default();
+        match path.is_dir() {
+            _ if name == "target" || name.as_encoded_bytes().starts_with(b".") => {}
+            true => found.extend(below(&path)?),
+            false => found.push(path),
         }
     }
     Ok(found)

@@ -18,8 +18,13 @@ use std::path::{Path, PathBuf};
 /// Files that name all locks, and so lead to none.
 const REGISTRIES: &[&str] = &["lib.rs", "catalogue.rs", "catalogue"];
 /// The code that starts a detector and reads what it says.
-const JUDGES: &[&str] =
-    &["xtask/src/mutants/scratch.rs", "xtask/src/mutants/shelf.rs", "xtask/src/process.rs"];
+const JUDGES: &[&str] = &[
+    "xtask/src/files.rs",
+    "xtask/src/mutants/mod.rs",
+    "xtask/src/mutants/scratch.rs",
+    "xtask/src/mutants/shelf.rs",
+    "xtask/src/process.rs",
+];
 /// Tables of the workspace's manifest that decide how a detector is built.
 const DECIDE: &[&[&str]] =
     &[&["workspace", "dependencies"], &["profile", "dev"], &["profile", "mutants"], &["patch"]];
@@ -260,8 +265,8 @@ mod tests {
     #[test]
     fn the_number_changes_with_the_entry_the_lock_and_the_detector() {
         let root = workspace::root();
-        let shelf = shelf::read(&root).unwrap_or_else(|error| panic!("{error}"));
-        let sources = || Sources::read(&root).unwrap_or_else(|error| panic!("{error}"));
+        let shelf = shelf::read(&root).unwrap_or_else(|error| panic!("{error:#}"));
+        let sources = || Sources::read(&root).unwrap_or_else(|error| panic!("{error:#}"));
         let mutant = shelf.iter().find(|mutant| mutant.locks == ["ticket"]).expect("one of the ticket lock");
         let as_it_is = sources().of(mutant);
         assert_eq!(as_it_is, sources().of(mutant), "twice the same");

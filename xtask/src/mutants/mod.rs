@@ -279,7 +279,7 @@ mod tests {
 
     #[test]
     fn the_longest_check_of_a_lock_is_its_baseline() {
-        let all = shelf::read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let all = shelf::read(&workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         let mut checks: Vec<Check> = all.iter().flat_map(Mutant::checks).collect();
         let with = |fault: &str| Check { fault: Some(fault.to_owned()), ..checks[0].clone() };
         assert!(!with("timed").is_like(&with("two-locks")) && !with("timed").is_like(&checks[0]));

@@ -32,7 +32,7 @@ pub(super) enum Ended {
     Clean,
     /// It noticed a failure of this kind; details.
     Noticed(String, String),
-    /// It ended in a way that says nothing about the lock.
+    /// It, or its build, ended in a way that says nothing about the lock.
     Crashed(String),
 }
 
@@ -69,8 +69,10 @@ impl Scratch {
         cargo.args(detector.example().into_iter().flat_map(|example| ["--example", example]));
         cargo.args(["--jobs", &self.threads.to_string()]);
         let (built, _, printed) = self.ended(&mut cargo, LONGEST_BUILD)?;
-        if !built.is_some_and(|status| status.success()) {
-            return Ok(Ended::Crashed(format!("it does not build:\n{}", printed.trim())));
+        match built {
+            None => return Ok(Ended::Crashed("its build took longer than an hour".to_owned())),
+            Some(status) if status.success() => {}
+            Some(_) => return Ok(Ended::Crashed(format!("it does not build:\n{}", printed.trim()))),
         }
         let mut command = Command::new(self.target.join(PROFILE).join(detector.program()));
         match detector {

@@ -195,7 +195,7 @@ mod tests {
 
     #[test]
     fn the_shelf_of_this_workspace_is_well_formed() {
-        let mutants = read(&workspace::root()).unwrap_or_else(|error| panic!("{error}"));
+        let mutants = read(&workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         assert!(mutants.len() >= 28, "{} mutants", mutants.len());
     }
 

@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn the_table_is_current() {
         let root = workspace::root();
-        let mutants = shelf::read(&root).unwrap_or_else(|error| panic!("{error}"));
+        let mutants = shelf::read(&root).unwrap_or_else(|error| panic!("{error:#}"));
         let page = std::fs::read_to_string(root.join(PATH)).expect("there is one");
         assert!(page == render(&mutants), "run `cargo xtask mutants --docs`");
     }

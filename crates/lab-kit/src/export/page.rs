@@ -36,12 +36,12 @@ pub fn facts<'a>(body: &mut String, rows: impl IntoIterator<Item = (&'a str, Str
     body.push_str("</table>\n");
 }
 
-/// A table for a terminal as one for a page. Words in place of a figure stand out.
+/// A table for a terminal as one for a page. Words in place of a figure stand out, and figures with a mark.
 pub fn table(body: &mut String, table: &Table) {
     table_with(body, table, |_| false);
 }
 
-/// The same, in which rows whose first cell is of `ours`, and figures with a mark, stand out, too.
+/// The same, in which rows whose first cell is of `ours` stand out, too.
 pub fn table_with(body: &mut String, table: &Table, ours: impl Fn(&str) -> bool) {
     body.push_str("<div class=\"scroll\"><table>");
     let mut row = |row: &Row, tag: &str| {
@@ -52,10 +52,13 @@ pub fn table_with(body: &mut String, table: &Table, ours: impl Fn(&str) -> bool)
             let class = match text.as_str() {
                 "BROKEN" | "FAILED" | "killed" => "broken",
                 "-" | "stalled" | "failed" => "word",
-                text if text.ends_with('*') => "best",
+                text if text.starts_with(|first: char| first.is_ascii_digit()) && text.ends_with('*') => {
+                    "best"
+                }
                 _ => "",
             };
-            let text = escape(text.trim_end_matches(['*', ' ']));
+            let text = if class == "best" { text.trim_end_matches(['*', ' ']) } else { &text };
+            let text = escape(text);
             let _ = write!(body, "<{tag} class=\"{class}\">{text}</{tag}>");
         }
         body.push_str("</tr>\n");
@@ -73,11 +76,12 @@ mod tests {
     #[test]
     fn a_table_keeps_its_cells_and_escapes_them() {
         let mut plain = plain_table();
-        plain.set_header(["lock", "<s>"]).add_row(["a<b", "FAILED"]).add_row(["c", "-"]);
+        plain.set_header(["lock", "<s>"]).add_row(["a<b", "FAILED"]).add_row(["operator*", "1.5 k*"]);
         let mut text = String::new();
         table(&mut text, &plain);
         assert!(text.contains("lock</th>") && text.contains("&lt;s&gt;</th></tr>"), "{text}");
         assert!(text.contains("a&lt;b") && text.contains("<td class=\"broken\">FAILED</td>"), "{text}");
+        assert!(text.contains(">operator*<") && text.contains("<td class=\"best\">1.5 k</td>"), "{text}");
     }
 
     #[test]

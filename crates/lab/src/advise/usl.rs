@@ -3,6 +3,7 @@
 //! prediction has to beat. It knows neither locks nor machines.
 use crate::reproduce::solve;
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub(crate) struct Law {
@@ -21,15 +22,16 @@ impl Law {
         };
         let points: Option<Vec<(f64, f64)>> = list.split(',').map(point).collect();
         points.and_then(|points| Self::fit(&points)).ok_or_else(|| {
-            "not three loads or more with what was reached: write for example 1=1000,2=1900,4=3300".to_owned()
+            "not three different loads or more with what was reached: write for example 1=1000,2=1900,4=3300".to_owned()
         })
     }
 
-    /// The law through measured points (threads, throughput), of which there must be three; more are fitted
-    /// by least squares. Coefficients below 0 mean nothing, and are left out.
+    /// The law through measured points (threads, throughput), of which there must be three different loads;
+    /// more are fitted by least squares. Coefficients below 0 mean nothing, and are left out.
     pub(super) fn fit(points: &[(f64, f64)]) -> Option<Self> {
         let sound = |&(n, x): &(f64, f64)| n >= 1.0 && x > 0.0 && x.is_finite();
-        if points.len() < 3 || !points.iter().all(sound) {
+        let loads: BTreeSet<u64> = points.iter().map(|&(n, _)| n.to_bits()).collect();
+        if loads.len() < 3 || !points.iter().all(sound) {
             return None;
         }
         // n / X = a + b (n − 1) + c n (n − 1): linear in its coefficients.
@@ -78,6 +80,7 @@ mod tests {
     #[test]
     fn fewer_points_or_none_that_were_measured_are_no_law() {
         assert_eq!(Law::fit(&[(1.0, 10.0), (2.0, 20.0)]), None);
+        assert_eq!(Law::fit(&[(1.0, 10.0), (2.0, 20.0), (2.0, 20.4)]), None, "two different loads");
         assert_eq!(Law::fit(&[(1.0, 10.0), (2.0, 0.0), (4.0, 1.0)]), None);
     }
 }

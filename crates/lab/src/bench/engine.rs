@@ -50,7 +50,8 @@ pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group
 fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, report: &Report) -> bool {
     // A lock that stalled is left out of larger cells of that load.
     let load = Load { profile: &spec.profile, mix: spec.mix };
-    let stalled = |cell: &&Cell| cell.lock == spec.lock && cell.state == State::Stalled;
+    let stalled =
+        |cell: &&Cell| cell.lock == spec.lock && cell.threads < spec.threads && cell.state == State::Stalled;
     if let Some(smaller) = report.section(load).find(stalled) {
         tally.state = State::Skipped { stalled_at: smaller.threads };
     }

@@ -51,7 +51,7 @@ struct Slot {
     acquisitions: [AtomicU64; 2],
     /// When the wait in progress began, or zero; written in latency passes only.
     waiting_since: [AtomicU64; 2],
-    /// Reads that saw two different numbers; written at the end.
+    /// Reads that saw two different numbers, of both sides; written at the end.
     torn: AtomicU64,
 }
 
@@ -167,11 +167,13 @@ impl<C: Contender> Loops for CachePadded<C> {
     }
 }
 
-/// Two threads that contend for a lock before it is measured alone: a hundred sections, and each is longer
-/// than the default lock, and most others, spin before they sleep, so that their waiters do.
+/// Two threads that contend for a lock before it is measured alone: about a hundred sections, and each is
+/// longer than the default lock, and most others, spin before they sleep, so that their waiters do. If one
+/// never gets it, this does not end, and the executor finds that the worker hangs.
 fn contention(cell: &CellSpec) -> CellSpec {
     let profile = Profile { critical_ns: 50_000, ..Profile::default() };
-    CellSpec { threads: 2, profile, pass: Pass::Throughput, time_ms: 5, ..cell.clone() }
+    let pass = Pass::Throughput;
+    CellSpec { threads: 2, profile, pass, mix: None, time_ms: 5, drain_ms: u32::MAX.into(), ..cell.clone() }
 }
 
 /// What a thread begins with: compiled once, not for each lock.

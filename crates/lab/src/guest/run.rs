@@ -140,11 +140,11 @@ fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error:
     let code = if failed || error.is_some() { FAILED } else { well };
     let code = print(&text, ExitCode::from(code));
     if let Some(error) = error {
-        eprintln!("stanchion guest: {error}");
+        eprintln!("stanchion: {error}");
     }
     if interrupted {
         let (made, asked) = (report.runs.len(), report.setting.trials().len());
-        eprintln!("stanchion guest: interrupted; {made} of {asked} boots were finished and are kept");
+        eprintln!("stanchion: interrupted; {made} of {asked} boots were finished and are kept");
     }
     code
 }

@@ -141,7 +141,7 @@ pub(super) fn ask_permission(extras: &mut Extras) {
     ] {
         if *on && let Err(error) = permitted {
             *on = false;
-            eprintln!("stanchion torture: no permission to {what} ({error}): going on without {extra}");
+            eprintln!("stanchion: no permission to {what} ({error}): going on without {extra}");
         }
     }
 }

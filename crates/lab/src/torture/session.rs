@@ -63,7 +63,7 @@ fn conduct(arena: &'static Arena, work: &'static Work) {
 }
 
 fn give_up(what: &str, error: &io::Error) -> ! {
-    eprintln!("stanchion torture: {what}: {error}");
+    eprintln!("stanchion: {what}: {error}");
     std::process::exit(EXIT_NOT_STARTED);
 }
 
