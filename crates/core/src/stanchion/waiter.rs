@@ -12,6 +12,9 @@ use crate::order::{Relaxed, SeqCst};
 use crate::platform::Domain;
 use crate::platform::Platform;
 
+/// Where spins are in vain, an heir whose turn has come gives away its slice so often before it sleeps again.
+const YIELDS: u32 = 4;
+
 /// What has become of an heir, or of any waiter, that was about to compete no more.
 enum Became {
     /// What it wanted: somebody else is to be roused.
@@ -203,22 +206,32 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     }
 
     /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until
-    /// then. Whether we own it, unless it was handed to us.
+    /// then. Afterwards, where spins are in vain, we give away our slice a few times. Whether we own it,
+    /// unless it was handed to us.
     fn compete(&mut self) -> bool {
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        // Once our turn has come, whoever rouses us has this time to find the flag *wake* cleared, and to
-        // release.
-        let budget =
-            if IN_ORDER || self.node.is_due(micros::<P>()) { full } else { vain.budget(full, count) };
+        let budget = if self.lock.is_in_order() { full } else { vain.budget(full, count) };
         let mut looks = Looks::new(count);
-        let mut until_clock = 0;
-        while looks.spent() < budget {
+        let (mut until_clock, mut yields) = (0, 0);
+        loop {
+            if looks.spent() >= budget {
+                let gives_away = budget < full && yields < YIELDS && self.node.is_due(micros::<P>());
+                if !gives_away || self.is_over() {
+                    break;
+                }
+                // Whoever holds the lock may need our CPU, and whoever rouses us has this time to find the
+                // flag *wake* cleared, and to release.
+                self.allow_barging();
+                self.without_cpu(P::yield_slice);
+                (yields, until_clock) = (yields + 1, 0);
+            }
             let seen = looks.look::<P>(&self.lock.count);
             if seen == Seen::Free && self.lock.try_now() {
-                return self.lock.learn(vain, &looks, true);
+                self.lock.learn(vain, &looks, yields == 0);
+                return true;
             }
             if self.node.tag().state() != State::Roused {
                 return false; // it is ours (I6), or we were put back
@@ -266,18 +279,23 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         // ord: SW11 alone: written by us, or by the owner that roused us (ND6)
         let left = self.node.due.load(Relaxed).wrapping_sub(micros::<P>());
         if left.cast_signed() > 0 && P::paravirt() {
-            // Who goes on with the lock may see that we wait for this CPU once our turn has come (rule 4).
-            // ord: SW12 alone: a hint for rule 4
-            self.node.runs_at.store(P::home(), Relaxed);
             P::count(Event::PvWaitHead);
             let roused = self.node.tag().with(State::Roused);
             let turn = P::after(u64::from(left) * 1_000);
             // The turn first: time that passes between the two looks counts for the deadline.
             let end = self.until.filter(|until| P::remaining(&turn) > P::remaining(until)).unwrap_or(&turn);
-            P::sleep(self.me, self.node.cell(), roused.raw(), Some(end));
-            // ord: SW13 alone: a hint for rule 4
-            self.node.runs_at.store(0, Relaxed);
+            self.without_cpu(|| P::sleep(self.me, self.node.cell(), roused.raw(), Some(end)));
         }
+    }
+
+    /// As heir: has no CPU while `body` runs. Who goes on with the lock may see that we wait for this one
+    /// once our turn has come (rule 4).
+    fn without_cpu(&self, body: impl FnOnce()) {
+        // ord: SW12 alone: a hint for rule 4
+        self.node.runs_at.store(P::home(), Relaxed);
+        body();
+        // ord: SW13 alone: a hint for rule 4
+        self.node.runs_at.store(0, Relaxed);
     }
 
     /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the
