@@ -9,9 +9,9 @@ pub use lock_api::WaitTimeoutResult;
 /// Mutual exclusion with the default lock, `stanchion`: four bytes beside the data.
 ///
 /// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first
-///   of them or one nearby, and once it has been overtaken for 0.2 ms it goes before all others; see
-///   [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` hand the lock to the first waiter in
-///   line; where each unlock is to do so, take a [`FairMutex`].
+///   of them or one nearby, and once it has been overtaken for 0.2 ms it goes before all others, unless
+///   holders mostly sleep or yield; see [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump`
+///   hand the lock to the first waiter in line; where each unlock is to do so, take a [`FairMutex`].
 /// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
 /// - Timed: `try_lock_for` and `try_lock_until` queue and sleep like `lock`, and give up on time.
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.

@@ -15,7 +15,7 @@
 //! 3. **One heir, for a turn** (`waiter.rs`). Of those who queued, one at most is awake: the heir. A release
 //!    wakes another one only if there is none. Once the heir's turn has come, 0.2 ms after it was roused,
 //!    nobody barges any more. On a hot lock it sleeps until then. Where spins are in vain, an heir whose turn
-//!    has come gives away its slice up to four times, as the holder may need its CPU.
+//!    has come gives away its slice up to four times before it sleeps, as the holder may need its CPU.
 //! 4. **Handing over the CPU** (`turn.rs`). If the heir's turn has come and it has no CPU, a context that is
 //!    about to go on with the lock sleeps in its place. If nobody knows where the heir waits for a CPU, that
 //!    context gives away its slice, half a turn later.
@@ -40,18 +40,20 @@
 //!   releaser's node that came up to `near_us` (5 ms) after it. An heir is overtaken without bound for a turn
 //!   (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so two turns
 //!   in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU,
-//!   or has given away its slice, by running contexts, of which the one on its CPU gives way when it looks
+//!   by running contexts, of which the one on its CPU gives way when it looks
 //!   around: one in 16 acquisitions that barge does, one in 128 where so many take less than a quarter of a
-//!   turn. Where sections are longer than `spin_ns`, an heir whose turn has come may find the lock held and
-//!   sleep again; each release rouses it, and there is no bound but chance. `try_acquire` may always
-//!   overtake.
+//!   turn. Where spins are in vain, an heir whose turn has come asks for the lock five times, for as long as
+//!   spins are by then, and anybody barges in between. If sections are longer, it may find the lock held each
+//!   time and sleep again. The same holds where sections are longer than `spin_ns`. Each release rouses it,
+//!   and there is no bound but chance. `try_acquire` may always overtake.
 //! - A fair release ([`release_fair`](RawLock::release_fair)) hands the lock to the first waiter in line that
 //!   has not given up, whatever its priority and asleep or not. Nobody barges, and the lock stands still
 //!   until that one has its CPU.
-//! - Bound: with *n* waiters, whose holders run and whose sections are short, the longest wait is about *n*
-//!   times two and three quarter turns, and a turn. The turns of an heir are two at most all together. A due
-//!   heir gets its CPU after half a turn more and the time between two looks. Those at home may pass for a
-//!   turn. 32 waiters: 17.8 ms. On several NUMA nodes `near_us` stands in place of the last turn: 22.6 ms.
+//! - Bound: with *n* waiters, whose holders run and whose sections are short, so that spins pay off, the
+//!   longest wait is about *n* times two and three quarter turns, and a turn. The turns of an heir are two at
+//!   most all together. A due heir gets its CPU after half a turn more and the time between two looks. Those
+//!   at home may pass for a turn. 32 waiters: 17.8 ms. On several NUMA nodes `near_us` stands in place of the
+//!   last turn: 22.6 ms.
 //! - Progress: needs the holder to run. A release that rouses chooses again when somebody has set *wake*
 //!   meanwhile, and wakes nobody before the lock is free: each choice takes a waiter that came, or that woke
 //!   up by itself. No wait for another context's few instructions: not for links, not for an heir that is

@@ -55,6 +55,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 until,
                 forbids: false,
                 sleeps: false,
+                yields: 0,
             };
             waiter.prepare();
             match taken_over {
@@ -79,6 +80,8 @@ struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
     forbids: bool,
     /// We have gone to sleep as heir, or were about to.
     sleeps: bool,
+    /// How often we have given away our slice since then; the most if we do not.
+    yields: u32,
 }
 
 impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
@@ -205,33 +208,33 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         })
     }
 
+    /// Whether we give away our slice once our turn has come: a timed waiter has no time for that, and of one
+    /// that is urgent the system may keep the CPU free, whoever needs it.
+    fn gives_away(&self) -> bool {
+        self.until.is_none() && self.urgent() == 0 && !self.lock.spins_only() && P::paravirt()
+    }
+
     /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until
-    /// then. Afterwards, where spins are in vain, we give away our slice a few times. Whether we own it,
-    /// unless it was handed to us.
+    /// then. Whether we own it, unless it was handed to us.
     fn compete(&mut self) -> bool {
         let full = P::tunable(Tunable::SpinNanos);
         let vain = Vain::of(self.lock.flags());
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
-        let budget = if self.lock.is_in_order() { full } else { vain.budget(full, count) };
+        let gives_away = self.gives_away();
+        // Once our turn has come, whoever rouses us has this time, or that of our slices, to find the flag
+        // *wake* cleared, and to release.
+        let is_long = IN_ORDER || !gives_away && self.node.is_due(micros::<P>());
+        let budget = if is_long { full } else { vain.budget(full, count) };
+        if budget == full || !gives_away {
+            self.yields = YIELDS;
+        }
         let mut looks = Looks::new(count);
-        let (mut until_clock, mut yields) = (0, 0);
-        loop {
-            if looks.spent() >= budget {
-                let gives_away = budget < full && yields < YIELDS && self.node.is_due(micros::<P>());
-                if !gives_away || self.is_over() {
-                    break;
-                }
-                // Whoever holds the lock may need our CPU, and whoever rouses us has this time to find the
-                // flag *wake* cleared, and to release.
-                self.allow_barging();
-                self.without_cpu(P::yield_slice);
-                (yields, until_clock) = (yields + 1, 0);
-            }
+        let mut until_clock = 0;
+        while looks.spent() < budget {
             let seen = looks.look::<P>(&self.lock.count);
             if seen == Seen::Free && self.lock.try_now() {
-                self.lock.learn(vain, &looks, yields == 0);
-                return true;
+                return self.lock.learn(vain, &looks, true);
             }
             if self.node.tag().state() != State::Roused {
                 return false; // it is ours (I6), or we were put back
@@ -288,8 +291,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         }
     }
 
-    /// As heir: has no CPU while `body` runs. Who goes on with the lock may see that we wait for this one
-    /// once our turn has come (rule 4).
+    /// As heir: leaves the CPU to others while `body` runs. Who goes on with the lock may see that we wait
+    /// for it once our turn has come (rule 4).
     fn without_cpu(&self, body: impl FnOnce()) {
         // ord: SW12 alone: a hint for rule 4
         self.node.runs_at.store(P::home(), Relaxed);
@@ -299,11 +302,23 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     }
 
     /// As heir whose spin was in vain: sleeps until a release rouses us again, unless the lock is free at the
-    /// last moment. Whether we own it.
+    /// last moment. If our turn has come after a short spin, gives away our slice instead, a few times: the
+    /// holder may need our CPU. Whether we own it.
     fn sleep_unless_free(&mut self) -> bool {
         if self.lock.spins_only() || !P::paravirt() {
             return false;
         }
+        let now = micros::<P>();
+        if self.yields < YIELDS && self.node.is_due(now) {
+            self.yields += 1;
+            self.allow_barging();
+            self.without_cpu(P::yield_slice);
+            if micros::<P>().wrapping_sub(now) > P::tunable(Tunable::TurnMicros) {
+                self.yields = YIELDS; // whoever needed our CPU has had it
+            }
+            return false;
+        }
+        self.yields = 0;
         let waiting = self.node.tag().with(State::Waiting);
         // ord: SW14 alone: our own word, as in SW5
         self.node.home.store(P::home(), Relaxed);
