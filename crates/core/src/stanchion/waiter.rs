@@ -305,8 +305,9 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// last moment. If our turn has come after a short spin, gives away our slice instead, a few times: the
     /// holder may need our CPU. Whether we own it.
     fn sleep_unless_free(&mut self) -> bool {
-        if self.lock.spins_only() || !P::paravirt() {
-            return false;
+        let tag = self.node.tag();
+        if tag.state() != State::Roused || self.lock.spins_only() || !P::paravirt() {
+            return false; // it is ours (I6), or we were put back
         }
         let now = micros::<P>();
         if self.yields < YIELDS && self.node.is_due(now) {
@@ -319,7 +320,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             return false;
         }
         self.yields = 0;
-        let waiting = self.node.tag().with(State::Waiting);
+        let waiting = tag.with(State::Waiting);
         // ord: SW14 alone: our own word, as in SW5
         self.node.home.store(P::home(), Relaxed);
         let became = self.step_down(waiting);
