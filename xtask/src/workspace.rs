@@ -41,8 +41,8 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
 pub(crate) fn read(root: &Path) -> Result<Workspace> {
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
     for path in [files::below(&root.join("crates"))?, files::below(&root.join("xtask"))?].concat() {
-        let relative = path.strip_prefix(root)?.to_string_lossy();
-        if is_source(&relative) {
+        if path.extension().is_some_and(|extension| extension == "rs") {
+            let relative = path.strip_prefix(root)?.to_string_lossy();
             match Source::parse(&relative, &fs::read_to_string(&path)?) {
                 Ok(source) => sources.push(source),
                 Err(finding) => refused.push(finding),
@@ -61,12 +61,6 @@ fn mark_test_files(sources: &mut [Source]) {
             source.path.strip_prefix(root.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
         });
     }
-}
-
-/// Whether a path below the root is that of a Rust file which nobody hides, and cargo has not made.
-fn is_source(path: &str) -> bool {
-    path.rsplit('.').next() == Some("rs")
-        && path.split('/').all(|name| !name.starts_with('.') && name != "target")
 }
 
 pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {

@@ -21,7 +21,7 @@ pub fn ended(code: u8, why: impl Display) -> ExitCode {
 }
 
 /// Says on standard error what makes results doubtful.
-pub fn warn(warnings: &[String]) {
+pub fn warn<T: Display>(warnings: &[T]) {
     for warning in warnings {
         eprintln!("warning: {warning}");
     }

@@ -1,5 +1,5 @@
-//! The statistics of all commands: measurements of one thing ([`Summary`]), and how one is to another
-//! ([`Ratio`]).
+//! The statistics of all commands: measurements of one thing ([`Summary`]), how one is to another
+//! ([`Ratio`]), and the systems that fits come to ([`solve`]).
 use crate::units::short_percent;
 use core::fmt;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -14,6 +14,26 @@ pub fn median(values: &[f64]) -> f64 {
         _ if sorted.len() % 2 == 1 => sorted[middle],
         _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
     }
+}
+
+/// Solves a system with a symmetric, positive matrix by elimination.
+#[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix go by number")]
+pub fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+    let count = right.len();
+    for pivot in 0..count {
+        for row in pivot + 1..count {
+            let factor = matrix[row][pivot] / matrix[pivot][pivot];
+            for column in pivot..count {
+                matrix[row][column] -= factor * matrix[pivot][column];
+            }
+            right[row] -= factor * right[pivot];
+        }
+    }
+    for row in (0..count).rev() {
+        let known: f64 = (row + 1..count).map(|column| matrix[row][column] * right[column]).sum();
+        right[row] = (right[row] - known) / matrix[row][row];
+    }
+    right
 }
 
 /// Repeated measurements of one thing: by round, by run or by seed.
@@ -181,6 +201,12 @@ impl fmt::Display for Ratio {
 #[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn systems_are_solved() {
+        let found = solve(vec![vec![4.0, 1.0], vec![1.0, 3.0]], vec![1.0, 2.0]);
+        assert!((found[0] - 1.0 / 11.0).abs() < 1e-12 && (found[1] - 7.0 / 11.0).abs() < 1e-12, "{found:?}");
+    }
 
     #[test]
     fn medians_of_odd_even_and_no_values() {

@@ -1,7 +1,7 @@
 //! The universal scalability law (Gunther): throughput at *n* threads is λn / (1 + σ(n − 1) + κn(n − 1)),
 //! with σ for what is serial and κ for what everybody has to agree on. Fitted to measured loads, it is what a
 //! prediction has to beat. It knows neither locks nor machines.
-use crate::reproduce::solve;
+use lab_kit::stats::solve;
 use serde::Serialize;
 use std::collections::BTreeSet;
 
@@ -22,7 +22,7 @@ impl Law {
         };
         let points: Option<Vec<(f64, f64)>> = list.split(',').map(point).collect();
         points.and_then(|points| Self::fit(&points)).ok_or_else(|| {
-            "not three different loads or more with what was reached: write for example 1=1000,2=1900,4=3300".to_owned()
+            "not three loads or more that differ, with what was reached: write for example 1=1000,2=1900,4=3300".to_owned()
         })
     }
 

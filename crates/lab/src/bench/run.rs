@@ -16,7 +16,7 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, print};
+use lab_kit::output::{FAILED, INTERRUPTED, print, warn};
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
@@ -129,13 +129,7 @@ fn announce(report: &Report, groups: &[Group]) {
     let (locks, cpus, model) = (locks.len(), setting.cpus.len(), &provenance.cpu_model);
     let (seed, time) = (setting.seed, spoken(planned_ms(groups) as f64 / 1e3));
     eprintln!("{locks} locks on {cpus} CPUs ({model}), seed {seed}{cells}, about {time}");
-    warn(report);
-}
-
-fn warn(report: &Report) {
-    for warning in &report.warnings {
-        eprintln!("warning: {warning}");
-    }
+    warn(&report.warnings);
 }
 
 /// Prints the result below its tables, the verdict last, and decides the exit code.
@@ -152,7 +146,7 @@ fn finish(driver: &Driver, report: &Report, mut text: String) -> ExitCode {
         true => ExitCode::SUCCESS,
         false => ExitCode::from(INTERRUPTED),
     };
-    warn(report);
+    warn(&report.warnings);
     let code = print(&text, code);
     if let Some(error) = &driver.error {
         eprintln!("stanchion: {error}");

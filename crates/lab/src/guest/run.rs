@@ -12,7 +12,7 @@ use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, create_for, print};
+use lab_kit::output::{FAILED, INTERRUPTED, PASSED, create_for, print, warn};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use std::fs::File;
@@ -54,9 +54,7 @@ fn announce(report: &Report) {
     if let Some(reason) = &setting.accel_reason {
         eprintln!("guest: TCG, because KVM does not work here: {reason}");
     }
-    for warning in &report.warnings {
-        eprintln!("warning: {warning}");
-    }
+    warn(&report.warnings);
 }
 
 /// Parts that a boot is divided into on the bar.

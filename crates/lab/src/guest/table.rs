@@ -7,7 +7,7 @@ use super::transcript::State;
 use super::workload::Workload;
 use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::{align_right, plain_table, trimmed};
+use lab_kit::export::grid::{self, align_right, plain_table, trimmed};
 use lab_kit::stats::{Summary, median};
 use lab_kit::units::{format_ns, percent, three_figures};
 
@@ -50,16 +50,13 @@ pub(crate) fn tables(report: &Report) -> Vec<(&'static str, Table, String)> {
 }
 
 fn work(report: &Report) -> Table {
-    let mut table = plain_table();
     let headings = figures::shown(report.setting.workload).map(|(_, heading, ..)| *heading);
-    table.set_header(["lock"].into_iter().chain(headings));
-    for lock in locks(report) {
+    let row = |lock: &str| {
         let cells = figures::shown(report.setting.workload).enumerate();
         let cells = cells.map(|(place, figure)| cell(report, lock, figure, place == 0));
-        table.add_row([lock.to_owned()].into_iter().chain(cells));
-    }
-    align_right(&mut table);
-    table
+        [lock.to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
+    };
+    grid::table(["lock"].into_iter().chain(headings), locks(report).map(row))
 }
 
 fn notes(report: &Report) -> String {

@@ -11,7 +11,7 @@ mod summary;
 mod tests;
 
 pub(crate) use args::{FitArgs, ReproduceArgs};
-pub(crate) use fit::{fit, solve};
+pub(crate) use fit::fit;
 
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, ended, print};

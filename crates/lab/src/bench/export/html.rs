@@ -7,9 +7,8 @@ use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::plain_table;
-use lab_kit::export::page;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
+use lab_kit::export::{grid, page};
 use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 
@@ -188,14 +187,12 @@ fn events(page: &mut String, report: &Report) {
         "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
          <details class=\"events\"><summary>all cells</summary>",
     );
-    let mut table = plain_table();
-    table.set_header(["lock", "profile", "threads", "events"]);
-    for Cell { lock, profile, mix, threads, events, .. } in cells {
+    let row = |Cell { lock, profile, mix, threads, events, .. }: &Cell| {
         let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
         let events = events.iter().map(event).collect::<Vec<_>>().join(" · ");
-        table.add_row([lock.clone(), named(profile, *mix), threads.to_string(), events]);
-    }
-    page::table(page, &table);
+        [lock.clone(), named(profile, *mix), threads.to_string(), events]
+    };
+    page::table(page, &grid::table(["lock", "profile", "threads", "events"], cells.into_iter().map(row)));
     page.push_str("</details>\n");
 }
 

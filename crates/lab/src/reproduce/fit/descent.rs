@@ -1,4 +1,5 @@
 //! Least squares with priors, by damped Gauss-Newton steps. Knows nothing of machines.
+use lab_kit::stats::solve;
 
 /// How far a parameter is moved to see what it does, in widths of its prior.
 const PROBE: f64 = 0.3;
@@ -75,35 +76,9 @@ pub(super) fn descend<T: Clone>(
     Some((before, best))
 }
 
-/// Solves a system with a symmetric, positive matrix by elimination.
-#[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix go by number")]
-pub(crate) fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
-    let count = right.len();
-    for pivot in 0..count {
-        for row in pivot + 1..count {
-            let factor = matrix[row][pivot] / matrix[pivot][pivot];
-            for column in pivot..count {
-                matrix[row][column] -= factor * matrix[pivot][column];
-            }
-            right[row] -= factor * right[pivot];
-        }
-    }
-    for row in (0..count).rev() {
-        let known: f64 = (row + 1..count).map(|column| matrix[row][column] * right[column]).sum();
-        right[row] = (right[row] - known) / matrix[row][row];
-    }
-    right
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn systems_are_solved() {
-        let found = solve(vec![vec![4.0, 1.0], vec![1.0, 3.0]], vec![1.0, 2.0]);
-        assert!((found[0] - 1.0 / 11.0).abs() < 1e-12 && (found[1] - 7.0 / 11.0).abs() < 1e-12, "{found:?}");
-    }
 
     /// Errors of a curve `a * x + b * x^2` against one with known `a` and `b`, in logarithms.
     fn curve(points: &[Vec<f64>]) -> Vec<Option<Vec<f64>>> {

@@ -12,7 +12,6 @@ use super::args::FitArgs;
 use super::report::number;
 use super::today;
 use core::fmt::Write;
-pub(crate) use descent::solve;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, ended, print};
 use lab_kit::progress::Progress;
