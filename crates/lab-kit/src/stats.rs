@@ -134,7 +134,7 @@ pub const PAIRS_ENOUGH: usize = 5;
 pub struct Ratio {
     pub ratio: f64,
     pub interval: Option<(f64, f64)>,
-    /// Rounds that have both.
+    /// Rounds that have both; if they are no pairs, those of the side with fewer.
     pub pairs: usize,
 }
 
@@ -167,6 +167,30 @@ impl Ratio {
         Self::of(&[(&own, &other)])
     }
 
+    /// Of rounds that have nothing to do with each other, for each load. The interval is Welch's, for the
+    /// logarithms.
+    pub fn of_unpaired(loads: &[(&[f64], &[f64])]) -> Option<Self> {
+        let logs = |rounds: &[f64]| rounds.iter().map(|round| round.ln()).collect::<Vec<_>>();
+        let mean = |logs: &[f64]| logs.iter().sum::<f64>() / logs.len() as f64;
+        let sides: Vec<_> = loads.iter().map(|(own, other)| (logs(own), logs(other))).collect();
+        let log = sides.iter().map(|(own, other)| mean(own) - mean(other)).sum::<f64>() / loads.len() as f64;
+        let ratio = Some(log.exp()).filter(|ratio| ratio.is_finite() && *ratio > 0.0)?;
+        let pairs = sides.iter().flat_map(|(own, other)| [own.len(), other.len()]).min()?;
+        let variances = sides.iter().flat_map(|(own, other)| [own, other]).map(|logs| {
+            let squares: f64 = logs.iter().map(|log| (log - mean(logs)).powi(2)).sum();
+            let freedom = logs.len() as f64 - 1.0;
+            (squares / freedom / logs.len() as f64, freedom)
+        });
+        let interval = (pairs > 1).then(|| {
+            let sum: f64 = variances.clone().map(|(variance, _)| variance).sum();
+            let freedom =
+                sum.powi(2) / variances.map(|(variance, freedom)| variance.powi(2) / freedom).sum::<f64>();
+            let half = student(freedom.max(1.0) as usize) * sum.sqrt() / loads.len() as f64;
+            ((log - half).exp(), (log + half).exp())
+        });
+        Some(Self { ratio, interval, pairs })
+    }
+
     /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
     pub fn is_clear(&self) -> bool {
         self.pairs >= PAIRS_ENOUGH && self.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
@@ -175,6 +199,11 @@ impl Ratio {
     /// Whether the interval has `value` in it, or there is none.
     pub fn may_be(&self, value: f64) -> bool {
         self.interval.is_none_or(|(low, high)| low <= value && value <= high)
+    }
+
+    /// The ends of the interval; the ratio itself if there is none.
+    pub fn ends(&self) -> (f64, f64) {
+        self.interval.unwrap_or((self.ratio, self.ratio))
     }
 
     /// In words, if it has an interval: a ratio without one is not told.
@@ -201,6 +230,24 @@ impl fmt::Display for Ratio {
 #[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn unpaired_rounds_have_welchs_interval() {
+        let [own, other] = [[1.0_f64, 2.0, 3.0], [0.0, 0.5, 1.0]].map(|logs| logs.map(f64::exp));
+        // Means differ by 1.5; the variance of that is 1/3 + 0.25/3, with 2.94 degrees of freedom, taken as 2.
+        let ratio = Ratio::of_unpaired(&[(&own, &other)]).expect("a ratio");
+        let half = 4.303 * (1.25_f64 / 3.0).sqrt();
+        let (low, high) = ratio.interval.expect("an interval");
+        assert!((ratio.ratio.ln() - 1.5).abs() < 1e-12 && ratio.pairs == 3, "{ratio:?}");
+        assert!((low.ln() - 1.5 + half).abs() < 1e-12 && (high.ln() - 1.5 - half).abs() < 1e-12, "{ratio:?}");
+        let two = Ratio::of_unpaired(&[(&own, &other), (&other, &own)]).expect("a ratio");
+        assert!((two.ratio - 1.0).abs() < 1e-12 && two.ends().1 < 4.0, "{two:?}");
+        assert_eq!(Ratio::of_unpaired(&[(&own, &other[..1])]).expect("a ratio").interval, None);
+        assert_eq!(Ratio::of_unpaired(&[(&own, &[0.0])]), None);
+        assert_eq!(Ratio::of_unpaired(&[]), None);
+        let same = Ratio::of_unpaired(&[(&[2.0, 2.0], &[2.0, 2.0])]).expect("a ratio");
+        assert_eq!(same.interval, Some((1.0, 1.0)));
+    }
 
     #[test]
     fn systems_are_solved() {

@@ -57,6 +57,13 @@ pub fn format_ns(ns: f64) -> String {
     format!("{} {unit}", three_figures(value))
 }
 
+/// How often in a second, with three figures and a unit that fits.
+pub fn rate(value: f64) -> String {
+    let units = [(1e6, "M/s"), (1e3, "k/s")];
+    let (scale, unit) = units.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, "/s"));
+    format!("{} {unit}", three_figures(value / scale))
+}
+
 /// About three figures, never an exponent.
 pub fn three_figures(value: f64) -> String {
     match value.abs() {

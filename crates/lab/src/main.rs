@@ -8,6 +8,7 @@ mod calibrate;
 mod explore;
 mod guest;
 mod one_by_one;
+mod report;
 mod reproduce;
 mod run;
 mod sim;
@@ -56,6 +57,8 @@ enum Command {
     Advise(Box<advise::Args>),
     /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
     Guest(Box<guest::Args>),
+    /// Put results of several files side by side, with an interval for each ratio
+    Report(report::Args),
     /// Print shell completions
     Completions {
         /// The shell to print them for
@@ -96,6 +99,7 @@ fn command() -> Result<ExitCode, String> {
         Command::Run(args) => run::run(&args),
         Command::Advise(args) => advise::run(&args),
         Command::Guest(args) => guest::run(&args),
+        Command::Report(args) => report::run(&args),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Cli::command(), "stanchion", &mut script);

@@ -7,15 +7,9 @@ use core::fmt::Write;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{colours, csv_records, page};
-use lab_kit::units::{format_ns, percent, three_figures};
+use lab_kit::units::{format_ns, percent, rate, three_figures};
 use stanchion_cells::stats::Ratio;
 use std::collections::BTreeSet;
-
-fn rate(value: f64) -> String {
-    let units = [(1e6, "M/s"), (1e3, "k/s")];
-    let (scale, unit) = units.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, "/s"));
-    format!("{} {unit}", three_figures(value / scale))
-}
 
 fn times(gain: &Ratio) -> String {
     let interval = gain.ci95.map(|half| format!(" ± {half:.2}")).unwrap_or_default();

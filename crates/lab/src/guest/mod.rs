@@ -15,7 +15,7 @@ mod session;
 mod setting;
 mod table;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod transcript;
 mod workload;
 

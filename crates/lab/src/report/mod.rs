@@ -1,0 +1,61 @@
+//! `stanchion report`: results of any command and day, side by side.
+//!
+//! A file is the JSON that a command wrote. How its rows and figures are found is a table ([`forms`]); rows
+//! of the same name are compared ([`compare`]), and told with an interval for each ratio ([`told`]).
+mod compare;
+mod forms;
+mod picture;
+#[cfg(test)]
+mod tests;
+mod told;
+
+use compare::Report;
+use forms::Results;
+use lab_kit::export::{Files, Formats, json};
+use lab_kit::output::{PASSED, print};
+use lab_kit::{names, say};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const FORMATS: Formats<Report> = Formats { stem: "report", json, csv: told::csv, html: Some(told::page) };
+
+/// Put results side by side, whatever the day: every ratio is to the first file, with its 95 % interval over
+/// rounds.
+#[derive(clap::Args)]
+#[command(after_help = "\
+Exit codes: 0 the files were compared; 1 a file could not be written; 2 bad input: a file is no result, or
+they are unlike and --unlike does not allow it.")]
+pub(crate) struct Args {
+    /// Results in JSON, of one command: of bench, sim, reproduce, run --compare, advise or guest
+    #[arg(value_name = "FILE", num_args = 2..=told::MOST_FILES, required = true)]
+    results: Vec<PathBuf>,
+
+    /// What may differ between the files: machine, arguments, version
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    unlike: Vec<String>,
+
+    /// The figures to show, such as throughput [default: the verdict on all, and the table of the first]
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    figure: Vec<String>,
+
+    /// The locks to compare [default: all]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names::LockNames::ALL)]
+    lock: Vec<String>,
+
+    #[command(flatten)]
+    files: Files,
+}
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    let results = args.results.iter().map(|path| Results::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut report = Report::of(results, &args.unlike, &args.lock)?;
+    let all = args.figure.is_empty();
+    report.figures = names::chosen("figure", report.figures, &args.figure, |figure| figure.name)?;
+    let mut exports = args.files.open(&FORMATS)?;
+    exports.write(&report)?;
+    let code = print(&told::text(&report, all), PASSED.into());
+    for path in exports.paths() {
+        say!("written: {}", path.display());
+    }
+    Ok(code)
+}

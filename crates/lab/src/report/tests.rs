@@ -1,0 +1,50 @@
+use super::compare::Report;
+use super::forms::Results;
+use lab_kit::export::json;
+
+fn results(command: &str, text: &str) -> Results {
+    let mut value: serde_json::Value = serde_json::from_str(text).expect("JSON");
+    value["provenance"]["arguments"] =
+        serde_json::json!([command, "--seed=1", "--out", "x", "--json=y", "-q"]);
+    Results::parse(command, &value.to_string()).expect("a result")
+}
+
+#[test]
+fn a_boot_of_the_guest_is_a_round() {
+    let mut report = crate::guest::tests::report();
+    report.runs.push(report.runs[0].clone());
+    let text = json(&report);
+    let report = Report::of(vec![results("guest", &text), results("guest", &text)], &[], &[]).expect("alike");
+    for figure in &report.figures {
+        assert!(figure.rows.iter().any(|line| line.values[0].is_some()), "{}", figure.name);
+    }
+    let most = report.figures.iter().flat_map(|figure| &figure.rows).flat_map(|line| &line.values).flatten();
+    assert_eq!(most.map(|value| value.rounds.len()).max(), Some(2));
+}
+
+#[test]
+fn files_are_alike_whatever_was_written_and_unlike_on_another_machine() {
+    let text = json(&crate::bench::tests::full());
+    let first = || results("bench", &text);
+    let mut other = first();
+    other.provenance.arguments = ["bench", "--html", "z", "--seed=1"].map(String::from).to_vec();
+    assert!(Report::of(vec![first(), other], &[], &[]).is_ok());
+    let mut other = first();
+    other.provenance.cpus += 1;
+    let refusal = Report::of(vec![first(), other], &[], &[]).err().expect("refused");
+    assert!(refusal.contains("differ in machine") && refusal.contains("--unlike machine"), "{refusal}");
+}
+
+#[test]
+fn every_figure_of_the_benchmark_is_found() {
+    let mut found: Vec<&str> = Vec::new();
+    for report in [crate::bench::tests::full(), crate::bench::tests::full_rw()] {
+        let text = json(&report);
+        let report =
+            Report::of(vec![results("bench", &text), results("bench", &text)], &[], &[]).expect("alike");
+        found.extend(report.figures.iter().map(|figure| figure.name));
+    }
+    for figure in ["throughput", "cpu", "p999", "reads", "writes"] {
+        assert!(found.contains(&figure), "{figure}: {found:?}");
+    }
+}

@@ -1,0 +1,141 @@
+//! A report as people read it: what differs between the files, the verdict on each figure, and a row for each
+//! cell; as rows; and as a page with a picture of the ratios.
+use super::compare::{Compared, Line, Report};
+use super::picture::ratios;
+use core::fmt::Write;
+use lab_kit::export::svg::escape;
+use lab_kit::export::{colours, grid, page};
+use lab_kit::stats::{Ratio, Summary};
+use lab_kit::units::plural;
+
+const NOTE: &str = "\
+Each ratio has its 95 % interval over rounds. Of twenty rows that do not differ, one is clear
+by chance. Results of two days differ by more than rounds of one day do.";
+
+/// As many files as there are letters for them.
+pub(super) const MOST_FILES: usize = 26;
+
+/// Files are A, B, C in tables.
+pub(super) fn letter(file: usize) -> &'static str {
+    &"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[file..=file]
+}
+
+fn doubts(report: &Report) -> Vec<String> {
+    let unlike = report.unlike.iter().map(|part| format!("the files differ in {part}"));
+    let cut = report.files.iter().filter(|file| !file.complete);
+    let cut = cut.map(|file| format!("{} is of a run that was not finished", file.path));
+    let debug = report.files.iter().filter(|file| !report.simulated && file.provenance.build == "debug");
+    let debug = debug.map(|file| format!("{} is of a debug build, whose figures mean nothing", file.path));
+    unlike.chain(cut).chain(debug).collect()
+}
+
+/// A line for each file after the first.
+fn verdict(figure: &Compared) -> String {
+    let line = |(other, overall): (usize, &Option<Ratio>)| {
+        let own = letter(other + 1);
+        let Some(overall) = overall else { return format!("  {own} has no row that A has\n") };
+        let both = figure.rows.iter().filter(|line| line.rounds(other + 1).is_some()).count();
+        let ratios = || figure.rows.iter().filter_map(|line| line.ratios[other].as_ref());
+        let clear =
+            |side: fn(&&Ratio) -> bool| ratios().filter(|ratio| ratio.is_clear()).filter(side).count();
+        let [more, less] = [clear(|ratio| ratio.ratio > 1.0), clear(|ratio| ratio.ratio < 1.0)];
+        let (all, rows) = (ratios().count(), plural(both, "row"));
+        let none =
+            if both > all { format!(", {} with a round of nothing", both - all) } else { String::new() };
+        let unclear = all - more - less;
+        format!("  {own} {overall} of A in {rows}: {more} more, {less} less, {unclear} unclear{none}\n")
+    };
+    let lines: String = figure.overall.iter().enumerate().map(line).collect();
+    format!("{} ({})\n{lines}", figure.name, figure.unit)
+}
+
+fn table(report: &Report, figure: &Compared) -> comfy_table::Table {
+    // Keys that no row has are of other kinds of locks.
+    let has = |key: &usize| figure.rows.iter().any(|line| !line.name[*key].is_empty());
+    let keys: Vec<usize> = (0..report.keys.len()).filter(has).collect();
+    let files = 0..report.files.len();
+    let ratios = files.clone().skip(1).map(|file| format!("{} to A", letter(file)));
+    let header = keys
+        .iter()
+        .map(|&key| report.keys[key].to_owned())
+        .chain(files.map(|file| letter(file).to_owned()))
+        .chain(ratios);
+    let row = |line: &Line| {
+        let value =
+            |value: &Option<Summary>| value.as_ref().map_or("-".to_owned(), |value| value.told(figure.form));
+        let ratio = |ratio: &Option<Ratio>| ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
+        let words = keys.iter().map(|&key| line.name[key].clone());
+        words.chain(line.values.iter().map(value)).chain(line.ratios.iter().map(ratio)).collect::<Vec<_>>()
+    };
+    grid::table(header.collect::<Vec<_>>(), figure.rows.iter().map(row))
+}
+
+/// The verdict on all; the table of the first, or of each.
+pub(super) fn text(report: &Report, only_first: bool) -> String {
+    let mut text = String::new();
+    for (index, file) in report.files.iter().enumerate() {
+        let _ = writeln!(text, "{}  {} ({})", letter(index), file.path, file.provenance.date);
+    }
+    for doubt in doubts(report) {
+        let _ = writeln!(text, "warning: {doubt}");
+    }
+    for figure in &report.figures {
+        let _ = write!(text, "\n{}", verdict(figure));
+    }
+    for figure in report.figures.iter().take(if only_first { 1 } else { usize::MAX }) {
+        let table = table(report, figure);
+        let words = table.column_iter().count() + 1 - 2 * report.files.len();
+        let _ = write!(text, "\n{}\n{}", figure.name, grid::pieces(&table, words));
+    }
+    format!("{text}\n{NOTE}\n")
+}
+
+pub(super) fn csv(report: &Report) -> String {
+    let comments = report.files.iter().enumerate().flat_map(|(index, file)| {
+        let from = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
+        [format!("{}: {}", letter(index), file.path)].into_iter().chain(from)
+    });
+    let rows = report.figures.iter().flat_map(|figure| {
+        figure.rows.iter().flat_map(move |line| {
+            line.values.iter().enumerate().map(move |(file, value)| {
+                let ratio = file.checked_sub(1).and_then(|other| line.ratios[other]);
+                let ends = ratio.and_then(|ratio| ratio.interval);
+                let number =
+                    |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
+                let keys = report.keys.iter().copied().zip(line.name.iter().cloned());
+                let figures = [
+                    ("figure", figure.name.to_owned()),
+                    ("file", letter(file).to_owned()),
+                    ("median", number(value.as_ref().map(|value| value.median))),
+                    ("rounds", value.as_ref().map_or(0, |value| value.rounds.len()).to_string()),
+                    ("ratio", number(ratio.map(|ratio| ratio.ratio))),
+                    ("ratio_low", number(ends.map(|(low, _)| low))),
+                    ("ratio_high", number(ends.map(|(_, high)| high))),
+                ];
+                keys.chain(figures).collect::<Vec<_>>()
+            })
+        })
+    });
+    lab_kit::export::csv(comments, rows)
+}
+
+pub(super) fn page(report: &Report) -> String {
+    let mut body = String::from("<h1>Results side by side</h1>\n");
+    page::facts(
+        &mut body,
+        report.files.iter().enumerate().map(|(index, file)| {
+            let from = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
+            (letter(index), [file.path.clone()].into_iter().chain(from).collect::<Vec<_>>().join("; "))
+        }),
+    );
+    page::doubts(&mut body, doubts(report));
+    let verdicts: String = report.figures.iter().map(verdict).collect();
+    let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts));
+    for figure in &report.figures {
+        let _ = write!(body, "<h2>{}</h2>\n<p class=\"sub\">{}</p>\n", figure.name, figure.unit);
+        body += &ratios(figure);
+        page::table(&mut body, &table(report, figure));
+    }
+    let _ = writeln!(body, "<p class=\"sub\">{NOTE}</p>");
+    page::page("Results side by side", &colours(report.files.len()), &body)
+}

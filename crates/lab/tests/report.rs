@@ -1,0 +1,125 @@
+//! `stanchion report` as it is called, on results of the commands themselves.
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn stanchion(words: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(words).output().expect("the program starts")
+}
+
+/// What a command wrote into this file as JSON.
+fn result(dir: &Path, name: &str, words: &[&str]) -> String {
+    let path = dir.join(name).display().to_string();
+    let output = stanchion(&[words, &["--json", &path]].concat());
+    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    path
+}
+
+const SIM: &[&str] =
+    &["sim", "-q", "--time", "1ms", "--repeat", "5", "--vcpus", "1,2", "--lock", "byte,ticket"];
+
+#[test]
+fn every_figure_has_a_verdict_and_a_table() {
+    let dir = tempfile::tempdir().expect("a directory");
+    for (words, figures, name) in [
+        (SIM, &["throughput", "p999", "fairness"][..], "small-vm"),
+        (
+            &["reproduce", "-q", "--quick", "--seeds", "1", "--table", "locktorture"],
+            &["simulated", "error"],
+            "locktorture",
+        ),
+    ] {
+        let file = result(dir.path(), name, words);
+        let output = stanchion(&["report", &file, &file, "--figure", &figures.join(",")]);
+        let (text, error) =
+            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        assert!(output.status.success(), "{words:?}: {error}");
+        for figure in figures {
+            assert!(text.contains(&format!("\n{figure} (")), "{figure}: {text}");
+        }
+        // Lines that name the file are as long as its name.
+        let rows = text.lines().filter(|line| line.contains(name) && !line.contains(&file[..4])).count();
+        assert!(rows > 0 && !text.contains("no row"), "{text}");
+        assert!(text.lines().all(|line| line.chars().count() <= 100 || line.contains(&file[..4])), "{text}");
+    }
+}
+
+#[test]
+fn the_same_simulation_has_ratios_of_one_and_another_one_has_not() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let [one, two] = ["1", "2"].map(|name| result(dir.path(), name, SIM));
+    let slow = result(dir.path(), "3", &[SIM, &["--set", "workload.critical=2us"]].concat());
+    let out = dir.path().join("out");
+    let output = stanchion(&[
+        "report",
+        &one,
+        &two,
+        &slow,
+        "--unlike",
+        "arguments",
+        "--out",
+        &out.display().to_string(),
+    ]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(
+        text.contains("warning: the files differ in arguments")
+            && text.contains("B 1.00 (1.00–1.00) of A in 4 rows"),
+        "{text}"
+    );
+    assert!(text.contains(" of A in 4 rows: 0 more, 4 less, 0 unclear"), "{text}");
+    let report: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(out.join("report.json")).expect("written")).expect("parses");
+    let throughput = &report["figures"][0];
+    assert_eq!(
+        (&throughput["name"], throughput["rows"].as_array().map(Vec::len)),
+        (&"throughput".into(), Some(4))
+    );
+    assert!(throughput["overall"][1]["ratio"].as_f64().is_some_and(|ratio| ratio < 0.5), "{throughput}");
+    let csv = fs::read_to_string(out.join("report.csv")).expect("written");
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(csv.as_bytes());
+    let rows: Vec<_> = reader.records().collect::<Result<_, _>>().expect("rows of equal length");
+    assert_eq!(rows.len(), 3 * 3 * 4);
+    let page = fs::read_to_string(out.join("report.html")).expect("written");
+    assert_eq!(page.matches("<circle").count() + page.matches("class='error'").count(), 3 * 4 * 2, "B and C");
+}
+
+#[test]
+fn unlike_results_and_what_is_none_are_refused_in_one_line() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let sim = result(dir.path(), "sim", SIM);
+    let other = result(dir.path(), "other", &[SIM, &["--seed", "7"]].concat());
+    let bench = result(
+        dir.path(),
+        "bench",
+        &["bench", "-q", "--time", "5ms", "--rounds", "1", "--threads", "1", "--lock", "std"],
+    );
+    let write = |name: &str, text: &str| {
+        fs::write(dir.path().join(name), text).expect("written");
+        dir.path().join(name).display().to_string()
+    };
+    let (text, nothing) = (write("text", "a,b"), write("nothing", "{}"));
+    let newer = fs::read_to_string(&sim).expect("there").replacen("\"schema\": 1", "\"schema\": 99", 1);
+    let newer = write("newer", &newer);
+    let torture = fs::read_to_string(&sim).expect("there").replacen("\"sim\"", "\"torture\"", 1);
+    let torture = write("torture", &torture);
+    for (words, told) in [
+        (&[&*sim][..], "2 values required"),
+        (&[&sim, "/no/such"], "/no/such: No such file"),
+        (&[&sim, &text], "text: no JSON"),
+        (&[&sim, &nothing], "nothing: no result of a command"),
+        (&[&sim, &newer], "its schema is 99, and this stanchion knows 1"),
+        (&[&sim, &torture], "of 'torture', which has no figures to compare"),
+        (&[&sim, &bench], "they have no figure in common"),
+        (&[&sim, &other], "differ in arguments"),
+        (&[&sim, &other, "--unlike", "machin"], "unknown part of a result 'machin': nearest are machine"),
+        (&[&sim, &sim, "--figure", "troughput"], "unknown figure 'troughput'"),
+        (&[&sim, &sim, "--lock", "qspin"], "unknown lock 'qspin'"),
+        (&[&sim, &sim, "--json", &text], "exists already"),
+    ] {
+        let output = stanchion(&[&["report"], words].concat());
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
+        assert!(error.contains(told) && error.lines().count() == 1, "{words:?}: {error}");
+        assert!(output.stdout.is_empty(), "{words:?}");
+    }
+}
