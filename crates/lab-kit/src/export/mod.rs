@@ -5,12 +5,15 @@ pub mod grid;
 pub mod page;
 pub mod svg;
 
+use crate::interrupt;
+use crate::output::{FAILED, INTERRUPTED, PASSED, print};
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 /// The style sheet of every page.
 pub const STYLE: &str = include_str!("page.css");
@@ -211,9 +214,29 @@ impl<R> Exports<R> {
         }
     }
 
-    /// The files, for the last line on the terminal.
-    pub fn paths(&self) -> impl Iterator<Item = &Path> {
-        self.0.iter().map(|target| target.path.as_path())
+    /// The files, a line each.
+    pub fn written(&self) -> String {
+        let line = |target: &Target<R>| format!("written: {}\n", target.path.display());
+        self.0.iter().map(line).collect()
+    }
+
+    /// Prints what came of a run, and says what is missing. `failed` if something went wrong, and `error` if
+    /// a file could not be written.
+    pub fn end(&self, text: &str, complete: bool, failed: bool, error: Option<&str>) -> ExitCode {
+        let code = match complete {
+            _ if failed || error.is_some() => FAILED,
+            true => PASSED,
+            false => INTERRUPTED,
+        };
+        let code = print(text, ExitCode::from(code));
+        if let Some(error) = error {
+            eprintln!("stanchion: {error}");
+        }
+        if !complete && interrupt::requested() {
+            let kept = if self.0.is_empty() { "" } else { " and in the files" };
+            eprintln!("stanchion: interrupted; what was finished is above{kept}");
+        }
+        code
     }
 }
 

@@ -17,7 +17,6 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::export::Formats;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
 use load::Recording;
 use predict::{Case, Cell, TODAY};
 use report::{Report, WhatIf, distinct};
@@ -60,17 +59,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         report.timelines = timelines(&report, &cases, args.seed);
     }
     let failed = report.cells.iter().any(|cell| cell.failed.is_some());
-    let written = exports.write(&report);
-    let code = match report.complete {
-        false => INTERRUPTED,
-        true if failed || written.is_err() => FAILED,
-        true => PASSED,
-    };
-    let code = print(&answer::text(&report), ExitCode::from(code));
-    if let Err(error) = written {
-        eprintln!("stanchion: {error}");
-    }
-    Ok(code)
+    let error = exports.write(&report).err();
+    Ok(exports.end(&answer::text(&report), report.complete, failed, error.as_deref()))
 }
 
 /// The recording: the one that was named, or of the program, which is run first.

@@ -16,7 +16,7 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, print, warn};
+use lab_kit::output::{print, warn};
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
@@ -134,28 +134,12 @@ fn announce(report: &Report, groups: &[Group]) {
 
 /// Prints the result below its tables, the verdict last, and decides the exit code.
 fn finish(driver: &Driver, report: &Report, mut text: String) -> ExitCode {
-    for path in driver.exports.paths() {
-        let _ = write!(text, "\nwritten: {}", path.display());
-    }
-    let _ = writeln!(text, "\nseed {}", report.setting.seed);
+    let _ = writeln!(text, "\n{}seed {}", driver.exports.written(), report.setting.seed);
     if !report.summary.is_empty() {
         let _ = writeln!(text, "\n{}", report.summary.join("\n"));
     }
-    let code = match report.complete {
-        _ if driver.error.is_some() || report.failed() => ExitCode::from(FAILED),
-        true => ExitCode::SUCCESS,
-        false => ExitCode::from(INTERRUPTED),
-    };
     warn(&report.warnings);
-    let code = print(&text, code);
-    if let Some(error) = &driver.error {
-        eprintln!("stanchion: {error}");
-    }
-    if !report.complete {
-        let files = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
-        eprintln!("stanchion: interrupted; what was finished is above{files}");
-    }
-    code
+    driver.exports.end(&text, report.complete, report.failed(), driver.error.as_deref())
 }
 
 /// Keeps files, warnings and progress up to date while the engine runs.

@@ -12,7 +12,7 @@ use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, create_for, print, warn};
+use lab_kit::output::{create_for, warn};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use std::fs::File;
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         announce(&report);
     }
     let done = all(args, &machine, &mut report, log, &mut exports);
-    Ok(finish(args.expect_failure, &report, &mut exports, done.err()))
+    Ok(finish(args.expect_failure, &report, &mut exports, done.err().as_deref()))
 }
 
 /// Says what is going to happen, seed first, before anything does.
@@ -115,8 +115,7 @@ fn all(
 }
 
 /// Prints the result and decides the exit code.
-fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error: Option<String>) -> ExitCode {
-    let interrupted = interrupt::requested() && !report.complete;
+fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error: Option<&str>) -> ExitCode {
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {
         text.push_str(&table::tests(report, expected));
@@ -126,23 +125,15 @@ fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error:
     } else {
         text.push_str(&table::render(report));
     }
-    for path in exports.paths() {
-        let _ = writeln!(text, "written: {}", path.display());
-    }
+    text.push_str(&exports.written());
     let survivors = if expected { report.survivors() } else { Vec::new() };
     if !survivors.is_empty() {
         let _ = writeln!(text, "expected to be caught, but survived: {}", survivors.join(", "));
     }
     let failed = if expected { !survivors.is_empty() } else { report.failures().next().is_some() };
-    let well = if interrupted { INTERRUPTED } else { PASSED };
-    let code = if failed || error.is_some() { FAILED } else { well };
-    let code = print(&text, ExitCode::from(code));
-    if let Some(error) = error {
-        eprintln!("stanchion: {error}");
-    }
-    if interrupted {
+    if !report.complete {
         let (made, asked) = (report.runs.len(), report.setting.trials().len());
-        eprintln!("stanchion: interrupted; {made} of {asked} boots were finished and are kept");
+        eprintln!("guest: {made} of {asked} boots were finished");
     }
-    code
+    exports.end(&text, report.complete, failed, error)
 }

@@ -12,8 +12,7 @@ mod told;
 use compare::Report;
 use forms::Results;
 use lab_kit::export::{Files, Formats, json};
-use lab_kit::output::{PASSED, print};
-use lab_kit::{names, say};
+use lab_kit::names;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -52,10 +51,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let all = args.figure.is_empty();
     report.figures = names::chosen("figure", report.figures, &args.figure, |figure| figure.name)?;
     let mut exports = args.files.open(&FORMATS)?;
-    exports.write(&report)?;
-    let code = print(&told::text(&report, all), PASSED.into());
-    for path in exports.paths() {
-        say!("written: {}", path.display());
-    }
-    Ok(code)
+    let error = exports.write(&report).err();
+    let text = told::text(&report, all) + &exports.written();
+    Ok(exports.end(&text, true, false, error.as_deref()))
 }

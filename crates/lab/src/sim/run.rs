@@ -8,7 +8,7 @@ use crate::one_by_one::cpus;
 use core::fmt::Write as _;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print};
+use lab_kit::output::print;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::round_ns;
@@ -176,35 +176,19 @@ fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
     if !report.cells.is_empty() {
         let _ = write!(text, "\n{}", table::simulated(report));
     }
-    for path in driver.exports.paths() {
-        let _ = write!(text, "\nwritten: {}", path.display());
-    }
+    let _ = write!(text, "\n{}", driver.exports.written());
     let notes = report.looked_at(&|seen, of| {
         let cut = args.trace.as_ref().and_then(|_| trace::note(seen, trace::MOST));
         [cut, args.timeline.as_ref().and_then(|_| timeline::note(seen, of))]
     });
-    text.extend(notes.into_iter().flatten().flatten().map(|note| format!("\nnote: {note}")));
+    text.extend(notes.into_iter().flatten().flatten().map(|note| format!("note: {note}\n")));
     let _ = match report.setting.seeds[..] {
-        [first, .., last] => writeln!(text, "\nseeds {first} to {last}"),
-        [seed] => writeln!(text, "\nseed {seed}"),
-        [] => writeln!(text),
+        [first, .., last] => writeln!(text, "seeds {first} to {last}"),
+        [seed] => writeln!(text, "seed {seed}"),
+        [] => Ok(()),
     };
-    let interrupted = !report.complete && interrupt::requested();
-    let code = match report.complete {
-        _ if driver.error.is_some() || report.failed() => FAILED,
-        _ if interrupted => INTERRUPTED,
-        false => FAILED,
-        true => PASSED,
-    };
-    let code = print(text.trim_start_matches('\n'), ExitCode::from(code));
-    if let Some(error) = &driver.error {
-        eprintln!("stanchion: {error}");
-    }
-    if interrupted {
-        let kept = if driver.exports.paths().next().is_some() { " and in the files" } else { "" };
-        eprintln!("stanchion: interrupted; what was finished is above{kept}");
-    }
-    code
+    let failed = report.failed() || !report.complete && !interrupt::requested();
+    driver.exports.end(text.trim_start_matches('\n'), report.complete, failed, driver.error.as_deref())
 }
 
 #[cfg(test)]
@@ -235,7 +219,8 @@ mod tests {
         driver.write();
         let text = |path| fs::read_to_string(path).expect("readable");
         assert_eq!((text(&table), text(&picture)), ("new".to_owned(), "old".to_owned()));
-        assert!(driver.exports.paths().eq([&table]), "what is not written is not told");
+        let told = format!("written: {}\n", table.display());
+        assert_eq!(driver.exports.written(), told, "what is not written is not told");
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) use export::FORMATS;
 use fastrand::Rng;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, print, warn};
+use lab_kit::output::warn;
 use lab_kit::progress::Progress;
 use metric::Figures;
 pub(crate) use metric::Metric;
@@ -129,23 +129,10 @@ pub(crate) fn run(
     if finished == 0 {
         exports.abandon();
     }
-    let mut text = export::table(&report);
-    text.extend(exports.paths().map(|path| format!("written: {}\n", path.display())));
-    let code = match report.complete {
-        _ if error.is_some() || report.failed() => FAILED,
-        true => PASSED,
-        false => INTERRUPTED,
-    };
-    let code = print(&text, ExitCode::from(code));
+    let text = export::table(&report) + &exports.written();
+    let code = exports.end(&text, report.complete, report.failed(), error.as_deref());
     // Those from before the start have been said, or were not to be.
     warn(&report.warnings[before..]);
-    if let Some(error) = error {
-        eprintln!("stanchion: {error}");
-    }
-    if !report.complete {
-        let kept = if exports.paths().next().is_some() { " and in the files" } else { "" };
-        eprintln!("stanchion: interrupted; what was finished is above{kept}");
-    }
     code
 }
 
