@@ -149,11 +149,14 @@ fn a_lock_without_exclusion_is_caught_by_readers_and_by_the_count() {
                 "long",
                 "--reads",
                 reads,
+                "--drain",
+                "60s",
                 "--force",
                 "--json",
                 file.to_str().expect("plain path"),
             ]);
             let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert_ne!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
             let cell = json(&file)["cells"][0].clone();
             let broken = cell["state"] == "torn" || cell["state"] == "broken";
             assert_eq!(

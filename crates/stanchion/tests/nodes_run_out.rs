@@ -12,7 +12,6 @@ mod suppressions;
 mod watch;
 
 use asleep::until_asleep;
-use core::time::Duration;
 use counts::{count, turn};
 use stanchion::diagnose::describe;
 use stanchion::lock::counted;
@@ -41,7 +40,7 @@ fn without_a_node_threads_wait_and_use_no_cpu() {
         crew.spawn(|| *HELD.lock() += 1);
     }
     until("threads without a node", report, || count(Event::LockNoNode) >= THREADS - 4);
-    until_asleep(Duration::from_millis(10), report);
+    until_asleep(report);
     drop(guard);
     crew.join(report);
     assert_eq!(*HELD.lock(), THREADS);

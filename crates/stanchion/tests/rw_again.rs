@@ -10,7 +10,6 @@ mod watch;
 
 use asleep::until_asleep;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-use core::time::Duration;
 use stanchion::lock_api::{RawRwLock, RwLock, RwLockWriteGuard};
 use stanchion::stanchion_core::RawRwLock as _;
 use stanchion::{ReadAgain, RecursiveRwLock};
@@ -18,9 +17,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use watch::{Crew, until};
 
 const READERS: usize = 4;
-/// What they may use in a tenth of a second. They look for the writer now and then, which takes them a fifth of a
-/// CPU with the thread sanitizer and a thirtieth without; if they polled, they would use all CPUs.
-const MOST: Duration = Duration::from_millis(50);
 
 static TURN: Mutex<()> = Mutex::new(());
 
@@ -42,7 +38,7 @@ fn check_asleep<R: RawRwLock + Sync>(lock: &'static RwLock<R, u64>, read: fn(&Rw
         });
     }
     until("all threads", String::new, || came.load(Relaxed) == READERS + 1);
-    until_asleep(MOST, String::new);
+    until_asleep(String::new);
     *guard += 1;
     drop(guard);
     let sums = crew.join(String::new);

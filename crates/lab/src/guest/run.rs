@@ -131,9 +131,9 @@ fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error:
         let _ = writeln!(text, "expected to be caught, but survived: {}", survivors.join(", "));
     }
     let failed = if expected { !survivors.is_empty() } else { report.failures().next().is_some() };
-    if !report.complete {
+    if !report.complete && interrupt::requested() {
         let (made, asked) = (report.runs.len(), report.setting.trials().len());
-        eprintln!("guest: {made} of {asked} boots were finished");
+        eprintln!("stanchion: {made} of {asked} boots were finished and are kept");
     }
     exports.end(&text, report.complete, failed, error)
 }

@@ -1,26 +1,17 @@
 //! Rows of the same name in several files, and whether the files are alike.
-use super::forms::{Figure, Form, Results, Row};
+use super::forms::{Facts, Figure, Form, Results, Row};
+use core::fmt::Display;
 use lab_kit::names;
 use lab_kit::provenance::Provenance;
-use lab_kit::stats::{Ratio, Summary};
+use lab_kit::stats::{Ratio, Sides, Summary};
 use serde::Serialize;
+use std::collections::BTreeSet;
 
 /// What may differ between files only if the user says so.
 const MAY_DIFFER: [&str; 3] = ["machine", "arguments", "version"];
-/// Arguments that change nothing about the figures, and whether a value follows.
-const IDLE: [(&str, bool); 8] = [
-    ("--json", true),
-    ("--csv", true),
-    ("--html", true),
-    ("--out", true),
-    ("--jobs", true),
-    ("--force", false),
-    ("--quiet", false),
-    ("-q", false),
-];
-
 #[derive(Serialize)]
 pub(super) struct Report {
+    schema: u32,
     pub files: Vec<File>,
     /// What differs between them, of [`MAY_DIFFER`].
     pub unlike: Vec<&'static str>,
@@ -33,6 +24,8 @@ pub(super) struct Report {
 pub(super) struct File {
     pub path: String,
     pub complete: bool,
+    /// Rows that are left out: of a lock that was broken, or of a run that failed.
+    pub unsound: Vec<String>,
     pub provenance: Provenance,
 }
 
@@ -53,7 +46,7 @@ pub(super) struct Line {
     pub name: Vec<String>,
     /// None for a file that does not have it.
     pub values: Vec<Option<Summary>>,
-    /// Of each file after the first, to the first.
+    /// Of each file after the first, to the first; none without an interval.
     pub ratios: Vec<Option<Ratio>>,
 }
 
@@ -73,11 +66,11 @@ impl Report {
                     first.path, other.path
                 ));
             }
-            for (part, own, theirs) in differences(first, other) {
+            for (part, what) in differences(first, other) {
                 if !allowed.iter().any(|word| word == part) {
                     let (one, two) = (&first.path, &other.path);
                     return Err(format!(
-                        "{one} and {two} differ in {part}, '{own}' and '{theirs}'; --unlike {part} compares them nevertheless"
+                        "{one} and {two} differ in {part}, {what}; --unlike {part} compares them nevertheless"
                     ));
                 }
                 if !unlike.contains(&part) {
@@ -86,23 +79,31 @@ impl Report {
             }
         }
         // Rows that only later files have come last.
-        let mut all: Vec<&Vec<String>> = Vec::new();
-        for name in results.iter().flat_map(|results| &results.names) {
-            if !all.contains(&name) {
-                all.push(name);
-            }
-        }
+        let mut seen = BTreeSet::new();
+        let mut all: Vec<&Vec<String>> = results.iter().flat_map(|results| &results.names).collect();
+        all.retain(|name| seen.insert(*name));
         let lock = |name: &[String]| name.last().cloned().unwrap_or_default();
-        names::chosen("lock", all.iter().map(|name| lock(name)).collect(), locks, |lock| lock)?;
+        let known: BTreeSet<String> = all.iter().map(|name| lock(name)).collect();
+        names::chosen("lock", known.into_iter().collect(), locks, |lock| lock)?;
         all.retain(|name| locks.is_empty() || locks.contains(&lock(name)));
         let figures = first.form.figures.iter().enumerate().map(|(index, figure)| {
             let lines = all.iter().map(|name| Line::of(name, &results, index)).collect();
-            Compared::of(figure, lines, results.len())
+            Compared::of(figure, lines, results.len(), first.form.simulated)
         });
         let figures = figures.filter(|figure| !figure.rows.is_empty()).collect();
-        let file = |Results { path, complete, provenance, .. }| File { path, complete, provenance };
+        let file = |Results { path, complete, provenance, unsound, .. }: Results| {
+            let unsound = unsound.iter().map(|name| plain_name(name)).collect();
+            File { path, complete, unsound, provenance }
+        };
         let Form { simulated, keys, .. } = *first.form;
-        Ok(Self { figures, unlike, simulated, keys, files: results.into_iter().map(file).collect() })
+        Ok(Self {
+            schema: 1,
+            figures,
+            unlike,
+            simulated,
+            keys,
+            files: results.into_iter().map(file).collect(),
+        })
     }
 }
 
@@ -114,57 +115,73 @@ impl Line {
         };
         let values = results.iter().map(values).collect();
         let mut line = Self { name: name.to_owned(), values, ratios: Vec::new() };
-        line.ratios = (1..results.len()).map(|file| Ratio::of_unpaired(&[line.rounds(file)?])).collect();
+        let of = ratio_of(results[0].form.simulated);
+        let ratio = |file: usize| of(&[line.rounds(file)?]).filter(|ratio| ratio.interval.is_some());
+        line.ratios = (1..results.len()).map(ratio).collect();
         line
     }
 
     /// Those of a file, and of the first.
-    pub(super) fn rounds(&self, file: usize) -> Option<(&[f64], &[f64])> {
+    pub(super) fn rounds(&self, file: usize) -> Option<Sides<'_>> {
         Some((&self.values[file].as_ref()?.rounds, &self.values[0].as_ref()?.rounds))
     }
 }
 
 impl Compared {
     /// Rows that no file has a value of are left out.
-    fn of(&(name, unit, form, _): &Figure, mut rows: Vec<Line>, files: usize) -> Self {
+    fn of(&(name, unit, form, _): &Figure, mut rows: Vec<Line>, files: usize, simulated: bool) -> Self {
         rows.retain(|line| line.values.iter().any(Option::is_some));
         let overall = |file: usize| {
             let both = rows.iter().filter(|line| line.ratios[file - 1].is_some());
-            Ratio::of_unpaired(&both.filter_map(|line| line.rounds(file)).collect::<Vec<_>>())
+            ratio_of(simulated)(&both.filter_map(|line| line.rounds(file)).collect::<Vec<_>>())
         };
         Self { name, unit, form, overall: (1..files).map(overall).collect(), rows }
     }
 }
 
-/// Where two results are not from the same: the part of [`MAY_DIFFER`], and what each has.
-fn differences(first: &Results, other: &Results) -> Vec<(&'static str, String, String)> {
-    let parts = |results: &Results| {
-        let Provenance { cpu_model, cpus, numa_nodes, hypervisor, kernel, libc, .. } = &results.provenance;
-        let Provenance { stanchion, commit, tree, build, rustc, arguments, .. } = &results.provenance;
-        let nowhere = results.form.simulated;
-        let machine = format!("{cpu_model}, {cpus} CPUs, {numa_nodes} nodes, {hypervisor}, {kernel}, {libc}");
-        [
-            if nowhere { String::new() } else { machine },
-            that_count(arguments),
-            format!("{stanchion}, commit {commit}, tree {tree}, {build} build of {rustc}"),
-        ]
-    };
-    let pairs = parts(first).into_iter().zip(parts(other));
-    let all = MAY_DIFFER.into_iter().zip(pairs).map(|(part, (own, theirs))| (part, own, theirs));
-    all.filter(|(_, own, theirs)| own != theirs).collect()
+/// Files of simulations have the same seeds; rounds of other files have nothing to do with each other.
+fn ratio_of(simulated: bool) -> fn(&[Sides]) -> Option<Ratio> {
+    if simulated { Ratio::of } else { Ratio::of_unpaired }
 }
 
-/// The arguments that figures depend on.
-fn that_count(arguments: &[String]) -> String {
-    let mut words = arguments.iter();
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
-        match IDLE.iter().find(|(idle, _)| *idle == flag) {
-            Some((_, true)) if flag == word => drop(words.next()),
-            Some(_) => {}
-            None => kept.push(word.as_str()),
-        }
-    }
-    kept.join(" ")
+/// The name of a row as people read it.
+pub(super) fn plain_name(name: &[String]) -> String {
+    name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+}
+
+/// Where two results are not from the same: the part of [`MAY_DIFFER`], what of it, and what each has.
+fn differences(first: &Results, other: &Results) -> Vec<(&'static str, String)> {
+    let facts = |results: &Results| {
+        let Provenance { cpu_model, cpus, numa_nodes, hypervisor, kernel, libc, .. } = &results.provenance;
+        let Provenance { stanchion, commit, tree, build, rustc, .. } = &results.provenance;
+        let named = |facts: &[(&str, &dyn Display)]| -> Facts {
+            facts.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect()
+        };
+        let machine: &[(&str, &dyn Display)] = &[
+            ("processor", cpu_model),
+            ("CPUs", cpus),
+            ("CPUs used", &results.cpus),
+            ("NUMA nodes", numa_nodes),
+            ("hypervisor", hypervisor),
+            ("kernel", kernel),
+            ("libc", libc),
+        ];
+        let version: &[(&str, &dyn Display)] = &[
+            ("stanchion", stanchion),
+            ("commit", commit),
+            ("tree", tree),
+            ("build", build),
+            ("compiler", rustc),
+        ];
+        let machine = if results.form.simulated { &[] } else { machine };
+        [named(machine), results.asked.clone(), named(version)]
+    };
+    let difference = |(part, (own, theirs)): (&'static str, (Facts, Facts))| {
+        let mut keys = own.keys().chain(theirs.keys());
+        let key = keys.find(|key| own.get(*key) != theirs.get(*key))?;
+        let [own, theirs] = [&own, &theirs].map(|facts| facts.get(key).cloned().unwrap_or_default());
+        Some((part, format!("{key} '{own}' and '{theirs}'")))
+    };
+    let pairs = facts(first).into_iter().zip(facts(other));
+    MAY_DIFFER.into_iter().zip(pairs).filter_map(difference).collect()
 }

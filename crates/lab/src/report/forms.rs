@@ -80,8 +80,8 @@ static FORMS: [Form; 6] = [
         rows: "locks",
         keys: &["lock"],
         figures: &[
-            ("wall", "seconds; less is better", three_figures, |row| each(row, "wall_s")),
-            ("cpu", "CPU seconds; less is better", three_figures, |row| each(row, "cpu_s")),
+            ("wall", "less is better", seconds, |row| each(row, "wall_s")),
+            ("cpu", "CPU time; less is better", seconds, |row| each(row, "cpu_s")),
             ("memory", "KiB at most; less is better", three_figures, |row| each(row, "max_rss_kib")),
             ("output", "as the program printed it", three_figures, |row| each(row, "picked")),
         ],
@@ -114,10 +114,15 @@ static FORMS: [Form; 6] = [
     },
 ];
 
-/// The number there, or the numbers; none if there is nothing.
+fn seconds(value: f64) -> String {
+    format_ns(value * 1e9)
+}
+
+/// The number there, or the numbers, of which infinity is null; none if there is nothing.
 fn at(row: &Value, place: &str) -> Vec<f64> {
+    let number = |value: &Value| if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() };
     match row.pointer(place) {
-        Some(Value::Array(values)) => values.iter().filter_map(Value::as_f64).collect(),
+        Some(Value::Array(values)) => values.iter().filter_map(number).collect(),
         value => value.and_then(Value::as_f64).into_iter().collect(),
     }
 }
@@ -128,8 +133,18 @@ fn each(row: &Value, name: &str) -> Vec<f64> {
     runs.filter_map(|run| run[name].as_f64()).collect()
 }
 
+/// Whether the figures of a row are those of a lock that held, in a run that went well.
+fn is_sound(row: &Value) -> bool {
+    let states = ["measured", "finished", "unfinished", "compared", "predicted"];
+    row["state"].as_str().is_none_or(|state| states.contains(&state))
+        && ["failed", "failure", "reason"].iter().all(|why| row[why].is_null())
+}
+
 /// The values of each figure of a row.
 pub(super) type Row = Vec<Vec<f64>>;
+
+/// Names and values, such as those of the arguments.
+pub(super) type Facts = BTreeMap<String, String>;
 
 /// A file.
 pub(super) struct Results {
@@ -137,6 +152,12 @@ pub(super) struct Results {
     pub form: &'static Form,
     pub complete: bool,
     pub provenance: Provenance,
+    /// What was asked for, whichever way it was written, without what does not change figures.
+    pub asked: Facts,
+    /// The CPUs that were used, if that was told.
+    pub cpus: String,
+    /// Rows that are not sound, and have no values.
+    pub unsound: Vec<Vec<String>>,
     /// Their names in the order of the file.
     pub names: Vec<Vec<String>>,
     pub rows: BTreeMap<Vec<String>, Row>,
@@ -163,28 +184,48 @@ impl Results {
         if *schema != form.schema {
             return Err(format!("{path}: its schema is {schema}, and this stanchion knows {}", form.schema));
         }
-        let (mut names, mut rows) = (Vec::new(), BTreeMap::<_, Row>::new());
+        let (mut names, mut unsound, mut rows) = (Vec::new(), Vec::new(), BTreeMap::<_, Row>::new());
         for row in value[form.rows].as_array().into_iter().flatten() {
             let name: Vec<String> = form.keys.iter().map(|key| plain(&row[key])).collect();
             let known = rows.entry(name.clone()).or_insert_with(|| {
-                names.push(name);
+                names.push(name.clone());
                 vec![Vec::new(); form.figures.len()]
             });
+            if !is_sound(row) {
+                unsound.push(name);
+                continue;
+            }
             // Commands with a row for each run have several of a name.
             for (values, (.., of)) in known.iter_mut().zip(form.figures) {
                 values.extend(of(row));
             }
         }
-        let complete = value["complete"] != false;
-        Ok(Self { path: path.to_owned(), form, complete, provenance, names, rows })
+        if rows.values().flatten().all(Vec::is_empty) {
+            return Err(format!("{path}: no row has a figure"));
+        }
+        let (asked, cpus) = (asked(&value), plain(&value["setting"]["cpus"]));
+        let (path, complete) = (path.replace(char::is_control, " "), value["complete"] != false);
+        Ok(Self { path, form, complete, provenance, asked, cpus, unsound, names, rows })
     }
+}
+
+/// The settings of a run.
+fn asked(value: &Value) -> Facts {
+    // What is a row, chosen by chance, or only shown.
+    let idle = ["cpus", "locks", "seed", "sort", "show_output", "image"];
+    let setting =
+        value["setting"].as_object().into_iter().flatten().filter(|(key, _)| !idle.contains(&key.as_str()));
+    let besides = ["program", "words", "seeds"].map(|key| (key.to_owned(), plain(&value[key])));
+    let recorded = ("recorded".to_owned(), plain(&value["recording"]["program"]));
+    let setting = setting.map(|(key, value)| (key.clone(), plain(value)));
+    besides.into_iter().chain([recorded]).chain(setting).collect()
 }
 
 /// A value without quotation marks; nothing for null.
 fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
-        Value::String(text) => text.clone(),
+        Value::String(text) => text.replace(char::is_control, " "),
         other => other.to_string(),
     }
 }

@@ -13,13 +13,14 @@ use compare::Report;
 use forms::Results;
 use lab_kit::export::{Files, Formats, json};
 use lab_kit::names;
+use lab_kit::output::warn;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 const FORMATS: Formats<Report> = Formats { stem: "report", json, csv: told::csv, html: Some(told::page) };
 
-/// Put results side by side, whatever the day: every ratio is to the first file, with its 95 % interval over
-/// rounds.
+/// Put results side by side, whatever the day: every ratio is to the first file, with its 95 % interval. That
+/// is over seeds in pairs for what was simulated, and Welch's over rounds for what was measured.
 #[derive(clap::Args)]
 #[command(after_help = "\
 Exit codes: 0 the files were compared; 1 a file could not be written; 2 bad input: a file is no result, or
@@ -51,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let all = args.figure.is_empty();
     report.figures = names::chosen("figure", report.figures, &args.figure, |figure| figure.name)?;
     let mut exports = args.files.open(&FORMATS)?;
+    warn(&told::doubts(&report));
     let error = exports.write(&report).err();
     let text = told::text(&report, all) + &exports.written();
     Ok(exports.end(&text, true, false, error.as_deref()))

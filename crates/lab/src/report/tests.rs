@@ -1,5 +1,6 @@
-use super::compare::Report;
+use super::compare::{Report, plain_name};
 use super::forms::Results;
+use super::told::doubts;
 use lab_kit::export::json;
 
 fn results(command: &str, text: &str) -> Results {
@@ -27,8 +28,12 @@ fn files_are_alike_whatever_was_written_and_unlike_on_another_machine() {
     let text = json(&crate::bench::tests::full());
     let first = || results("bench", &text);
     let mut other = first();
-    other.provenance.arguments = ["bench", "--html", "z", "--seed=1"].map(String::from).to_vec();
+    other.provenance.arguments = ["bench", "--html", "z", "--sort=cpu"].map(String::from).to_vec();
     assert!(Report::of(vec![first(), other], &[], &[]).is_ok());
+    let mut other = first();
+    other.asked.insert("time_ms".to_owned(), "7".to_owned());
+    let refusal = Report::of(vec![first(), other], &[], &[]).err().expect("refused");
+    assert!(refusal.contains("arguments, time_ms '") && refusal.contains("and '7'"), "{refusal}");
     let mut other = first();
     other.provenance.cpus += 1;
     let refusal = Report::of(vec![first(), other], &[], &[]).err().expect("refused");
@@ -47,4 +52,18 @@ fn every_figure_of_the_benchmark_is_found() {
     for figure in ["throughput", "cpu", "p999", "reads", "writes"] {
         assert!(found.contains(&figure), "{figure}: {found:?}");
     }
+}
+
+#[test]
+fn a_broken_lock_has_no_figures() {
+    let text = json(&crate::bench::tests::full());
+    let broken = text.replacen("\"state\": \"measured\"", "\"state\": \"broken\"", 1);
+    assert_ne!(text, broken);
+    let report =
+        Report::of(vec![results("bench", &broken), results("bench", &broken)], &[], &[]).expect("alike");
+    let doubts = doubts(&report);
+    assert!(doubts.iter().any(|doubt| doubt.contains("1 row left out")), "{doubts:?}");
+    let name = &report.files[0].unsound[0];
+    let lines = report.figures.iter().flat_map(|figure| &figure.rows);
+    assert!(lines.into_iter().all(|line| plain_name(&line.name) != *name), "{name}");
 }

@@ -9,8 +9,9 @@ use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::plural;
 
 const NOTE: &str = "\
-Each ratio has its 95 % interval over rounds. Of twenty rows that do not differ, one is clear
-by chance. Results of two days differ by more than rounds of one day do.";
+Each ratio has its 95 % interval over rounds; a row with one round, or nothing in one, has none.
+Of twenty rows that do not differ, one is clear by chance. Results of two days differ by more than
+rounds of one day do.";
 
 /// As many files as there are letters for them.
 pub(super) const MOST_FILES: usize = 26;
@@ -20,30 +21,38 @@ pub(super) fn letter(file: usize) -> &'static str {
     &"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[file..=file]
 }
 
-fn doubts(report: &Report) -> Vec<String> {
+pub(super) fn doubts(report: &Report) -> Vec<String> {
     let unlike = report.unlike.iter().map(|part| format!("the files differ in {part}"));
+    let unsound = report.files.iter().filter(|file| !file.unsound.is_empty()).map(|file| {
+        let rows = plural(file.unsound.len(), "row");
+        format!("{}: {rows} left out, of broken locks or failed runs, such as {}", file.path, file.unsound[0])
+    });
+    let unknown = report.files.iter().filter(|file| file.provenance.tree != "clean");
+    let unknown = unknown.map(|file| format!("{} does not say which commit it is of", file.path));
     let cut = report.files.iter().filter(|file| !file.complete);
     let cut = cut.map(|file| format!("{} is of a run that was not finished", file.path));
     let debug = report.files.iter().filter(|file| !report.simulated && file.provenance.build == "debug");
     let debug = debug.map(|file| format!("{} is of a debug build, whose figures mean nothing", file.path));
-    unlike.chain(cut).chain(debug).collect()
+    unlike.chain(unsound).chain(unknown).chain(cut).chain(debug).collect()
 }
 
 /// A line for each file after the first.
 fn verdict(figure: &Compared) -> String {
     let line = |(other, overall): (usize, &Option<Ratio>)| {
         let own = letter(other + 1);
-        let Some(overall) = overall else { return format!("  {own} has no row that A has\n") };
         let both = figure.rows.iter().filter(|line| line.rounds(other + 1).is_some()).count();
+        let rows = plural(both, "row");
+        let Some(overall) = overall else {
+            return format!("  {own}: {rows} in both files, none with a ratio\n");
+        };
         let ratios = || figure.rows.iter().filter_map(|line| line.ratios[other].as_ref());
         let clear =
             |side: fn(&&Ratio) -> bool| ratios().filter(|ratio| ratio.is_clear()).filter(side).count();
         let [more, less] = [clear(|ratio| ratio.ratio > 1.0), clear(|ratio| ratio.ratio < 1.0)];
-        let (all, rows) = (ratios().count(), plural(both, "row"));
-        let none =
-            if both > all { format!(", {} with a round of nothing", both - all) } else { String::new() };
+        let all = ratios().count();
+        let of = if both > all { format!("{all} of {rows}") } else { rows };
         let unclear = all - more - less;
-        format!("  {own} {overall} of A in {rows}: {more} more, {less} less, {unclear} unclear{none}\n")
+        format!("  {own} is {overall} times A in {of}: {more} more, {less} less, {unclear} unclear\n")
     };
     let lines: String = figure.overall.iter().enumerate().map(line).collect();
     format!("{} ({})\n{lines}", figure.name, figure.unit)
@@ -75,9 +84,6 @@ pub(super) fn text(report: &Report, only_first: bool) -> String {
     let mut text = String::new();
     for (index, file) in report.files.iter().enumerate() {
         let _ = writeln!(text, "{}  {} ({})", letter(index), file.path, file.provenance.date);
-    }
-    for doubt in doubts(report) {
-        let _ = writeln!(text, "warning: {doubt}");
     }
     for figure in &report.figures {
         let _ = write!(text, "\n{}", verdict(figure));
@@ -133,7 +139,7 @@ pub(super) fn page(report: &Report) -> String {
     let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts));
     for figure in &report.figures {
         let _ = write!(body, "<h2>{}</h2>\n<p class=\"sub\">{}</p>\n", figure.name, figure.unit);
-        body += &ratios(figure);
+        body += &ratios(report, figure);
         page::table(&mut body, &table(report, figure));
     }
     let _ = writeln!(body, "<p class=\"sub\">{NOTE}</p>");

@@ -130,10 +130,9 @@ pub(crate) fn run(
         exports.abandon();
     }
     let text = export::table(&report) + &exports.written();
-    let code = exports.end(&text, report.complete, report.failed(), error.as_deref());
     // Those from before the start have been said, or were not to be.
     warn(&report.warnings[before..]);
-    code
+    exports.end(&text, report.complete, report.failed(), error.as_deref())
 }
 
 /// A warning if the library lies where Cargo puts what it builds without optimisation.
