@@ -9,31 +9,38 @@ use core::fmt::{Display, Write};
 pub fn page(title: &str, rules: &str, body: &str) -> String {
     format!(
         "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" content=\"width=device-width\">\
-         <title>{}</title><style>{STYLE}{rules}</style></head><body>\n{body}</body></html>\n",
+         <title>{}</title><style>{STYLE}{rules}</style></head><body><main>\n{body}</main></body></html>\n",
         escape(title)
     )
 }
 
-/// Reasons for doubt; nothing if there are none.
-pub fn doubts(body: &mut String, all: impl IntoIterator<Item = impl Display>) {
-    let mut all = all.into_iter().peekable();
-    if all.peek().is_none() {
-        return;
+/// Reasons for doubt, below a heading of this level; nothing if there are none.
+pub fn doubts(body: &mut String, level: u8, all: impl IntoIterator<Item = impl Display>) {
+    let items = all.into_iter().map(|doubt| format!("<li>{}</li>", escape(&doubt.to_string())));
+    let items: String = items.collect();
+    if !items.is_empty() {
+        let head = format!("<h{level} class=\"doubts\">Reasons for doubt</h{level}>");
+        let _ = writeln!(body, "{head}<ul class=\"warnings\">{items}</ul>");
     }
-    body.push_str("<h3>Reasons for doubt</h3><ul class=\"warnings\">");
-    for doubt in all {
-        let _ = write!(body, "<li>{}</li>", escape(&doubt.to_string()));
-    }
-    body.push_str("</ul>\n");
+}
+
+/// A plot in two scales, of which the reader chooses. The name is the page's only such.
+pub fn in_two_scales(name: &str, linear: &str, log: &str) -> String {
+    let input = format!("<input type=\"radio\" name=\"scale-{}\"", escape(name));
+    format!(
+        "<div class=\"plot\"><div class=\"switch\" role=\"radiogroup\" aria-label=\"scale\"><label>{input} checked> linear</label>\
+         <label>{input} class=\"to-log\"> logarithmic</label></div>\
+         <div class=\"linear\">{linear}</div><div class=\"log\">{log}</div></div>"
+    )
 }
 
 /// Names, and what they stand for.
 pub fn facts<'a>(body: &mut String, rows: impl IntoIterator<Item = (&'a str, String)>) {
-    body.push_str("<table class=\"facts\">");
-    for (name, value) in rows {
-        let _ = write!(body, "<tr><td>{}</td><td>{}</td></tr>", escape(name), escape(&value));
-    }
-    body.push_str("</table>\n");
+    let row = |(name, value): (&str, String)| {
+        format!("<tr><th scope=\"row\">{}</th><td>{}</td></tr>", escape(name), escape(&value))
+    };
+    let rows: String = rows.into_iter().map(row).collect();
+    let _ = writeln!(body, "<table class=\"facts\">{rows}</table>");
 }
 
 /// A table for a terminal as one for a page. Words in place of a figure stand out, and figures with a mark.
@@ -43,11 +50,11 @@ pub fn table(body: &mut String, table: &Table) {
 
 /// The same, in which rows whose first cell is of `ours` stand out, too.
 pub fn table_with(body: &mut String, table: &Table, ours: impl Fn(&str) -> bool) {
-    body.push_str("<div class=\"scroll\"><table>");
-    let mut row = |row: &Row, tag: &str| {
+    body.push_str("<div class=\"scroll\" role=\"group\" aria-label=\"table\" tabindex=\"0\"><table>");
+    let mut row = |row: &Row, is_head: bool| {
         let is_ours = row.cell_iter().next().is_some_and(|cell| ours(&cell.content()));
         body.push_str(if is_ours { "<tr class=\"ours\">" } else { "<tr>" });
-        for cell in row.cell_iter() {
+        for (index, cell) in row.cell_iter().enumerate() {
             let text = cell.content();
             let class = match text.as_str() {
                 "BROKEN" | "FAILED" | "killed" => "broken",
@@ -59,12 +66,19 @@ pub fn table_with(body: &mut String, table: &Table, ours: impl Fn(&str) -> bool)
             };
             let text = if class == "best" { text.trim_end_matches(['*', ' ']) } else { &text };
             let text = escape(text);
-            let _ = write!(body, "<{tag} class=\"{class}\">{text}</{tag}>");
+            let tag = if is_head {
+                "th"
+            } else if index == 0 {
+                "th scope=\"row\""
+            } else {
+                "td"
+            };
+            let _ = write!(body, "<{tag} class=\"{class}\">{text}</{}>", &tag[..2]);
         }
         body.push_str("</tr>\n");
     };
-    table.header().into_iter().for_each(|head| row(head, "th"));
-    table.row_iter().for_each(|line| row(line, "td"));
+    table.header().into_iter().for_each(|head| row(head, true));
+    table.row_iter().for_each(|line| row(line, false));
     body.push_str("</table></div>\n");
 }
 
@@ -87,15 +101,12 @@ mod tests {
     #[test]
     fn doubts_are_told_only_if_there_are_some() {
         let mut body = String::new();
-        doubts(&mut body, [""; 0]);
+        doubts(&mut body, 2, [""; 0]);
         assert_eq!(body, "");
-        doubts(&mut body, ["<b>"]);
+        doubts(&mut body, 2, ["<b>"]);
         facts(&mut body, [("a", "<i>".to_owned())]);
         let text = page("t", "p{}", &body);
-        assert!(
-            text.contains("<li>&lt;b&gt;</li>") && text.contains("<td>a</td><td>&lt;i&gt;</td>"),
-            "{text}"
-        );
+        assert!(text.contains("<li>&lt;b&gt;</li>") && text.contains(">a</th><td>&lt;i&gt;</td>"), "{text}");
         assert!(text.contains("p{}</style>") && text.ends_with("</body></html>\n"), "{text}");
     }
 }

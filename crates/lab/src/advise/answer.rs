@@ -6,7 +6,7 @@ use super::report::{Advice, Outlook, Report, WhatIf, distinct};
 use core::fmt::Write;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
-use lab_kit::export::{colours, csv_records, page};
+use lab_kit::export::{PLOTS, colours, csv_records, page};
 use lab_kit::units::{format_ns, percent, rate, three_figures};
 use stanchion_cells::stats::Ratio;
 use std::collections::BTreeSet;
@@ -30,7 +30,7 @@ pub(super) fn text(report: &Report) -> String {
     for (lock, share) in report.deciding() {
         lines.push(format!("{} of all waiting is for {}.", percent(share), lock.name()));
     }
-    lines.push(format!("\n{}", table(report)));
+    lines.push(format!("\n{}", trimmed(&table(report))));
     for WhatIf { what, today, advised } in &report.what_if {
         if let Some(gain) = Ratio::of(&advised.rate, &today.rate) {
             let (gain, Cell { workers, cpus, .. }) = (times(&gain), advised);
@@ -72,7 +72,7 @@ fn headline(report: &Report) -> String {
     )
 }
 
-fn table(report: &Report) -> String {
+fn table(report: &Report) -> comfy_table::Table {
     let row = |cell: &Cell| {
         let Cell { machine, cpus, workers, lock, .. } = cell;
         let mut row = vec![machine.clone(), cpus.to_string(), workers.to_string(), lock.clone()];
@@ -89,7 +89,7 @@ fn table(report: &Report) -> String {
     };
     let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
     let header = header.into_iter().chain(report.law.map(|_| "scalability law"));
-    trimmed(&grid::table(header, report.cells.iter().map(row)))
+    grid::table(header, report.cells.iter().map(row))
 }
 
 /// A doubt that the seeds themselves show.
@@ -119,12 +119,12 @@ pub(super) fn csv(report: &Report) -> String {
 
 pub(super) fn page(report: &Report) -> String {
     let program = report.recording.program.join(" ");
-    let mut body = format!(
-        "<h1>Which lock for <code>{}</code></h1>\n<pre style=\"white-space: pre-wrap\">{}</pre>\n\
-         <h2>Throughput</h2>\n<div class=\"plots\">\n",
-        escape(&program),
-        escape(&text(report))
-    );
+    let (told, table) = (text(report), table(report));
+    let (before, after) = told.split_once(&trimmed(&table)).unwrap_or((&told, ""));
+    let told = |text: &str| format!("<pre class=\"verdict\">{}</pre>\n", escape(text.trim()));
+    let mut body = format!("<h1>Which lock for <code>{}</code></h1>\n{}", escape(&program), told(before));
+    page::table(&mut body, &table);
+    let _ = writeln!(body, "{}<h2>Throughput</h2>\n{PLOTS}", told(after));
     for machine in distinct(report.cells.iter().map(|cell| cell.machine.as_str())) {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
         let _ = writeln!(body, "<div class=\"plot\">{}</div>", plot(machine, &cells.collect::<Vec<_>>()));
@@ -133,10 +133,10 @@ pub(super) fn page(report: &Report) -> String {
     if !report.timelines.is_empty() {
         body.push_str("<h2>What threads do, today and as advised</h2>\n");
     }
-    for picture in &report.timelines {
-        let picture = embedded(picture);
-        let style = "alt=\"what threads do\" style=\"width: 100%\"";
-        let _ = writeln!(body, "<p><img {style} src=\"{picture}\"></p>");
+    for (picture, when) in report.timelines.iter().zip(["today", "as advised"]) {
+        let (picture, about) = (embedded(picture), format!("what threads do {when}"));
+        let scroll = format!("class=\"scroll\" role=\"group\" aria-label=\"{when}\" tabindex=\"0\"");
+        let _ = writeln!(body, "<div {scroll}><img alt=\"{about}\" src=\"{picture}\"></div>");
     }
     body.push_str("<h2>Locks of the program</h2>\n");
     let row = |lock: &Lock| {

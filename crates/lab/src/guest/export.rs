@@ -74,7 +74,7 @@ fn html(report: &Report) -> String {
     );
     let failed = report.failures();
     let failed = failed.map(|(run, reason)| format!("{}, run {}: {reason}", run.lock, run.round + 1));
-    page::doubts(&mut body, report.warnings.iter().cloned().chain(failed));
+    page::doubts(&mut body, 2, report.warnings.iter().cloned().chain(failed));
     for ((title, table, notes), more) in tables(report).into_iter().zip([LEGEND, ""]) {
         let _ = write!(body, "<h2>{title}</h2>");
         page::table(&mut body, &table);

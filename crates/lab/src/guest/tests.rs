@@ -158,5 +158,5 @@ fn the_page_stands_alone_and_escapes_what_guests_say() {
     assert!(page.contains("halts: how often"), "{page}");
     assert!(page.contains("&gt;30") && page.contains("FAILED"), "unfinished and failed runs are told");
     assert!(page.contains("class=\"broken\">FAILED</td>"), "{page}");
-    assert!(page.contains("<td>a</td><td>FAILED: why</td>"), "{page}");
+    assert!(page.contains(">a</th><td>FAILED: why</td>"), "{page}");
 }

@@ -4,6 +4,7 @@ use super::compare::{Compared, File, Report, plain_name};
 use super::told::letter;
 use core::fmt::Write;
 use lab_kit::export::svg::{Svg, classes, escape, marker};
+use lab_kit::export::{PLOTS, SAMPLE};
 use lab_kit::stats::Ratio;
 
 /// How wide the scale is, and a letter of the names on its left.
@@ -63,13 +64,11 @@ pub(super) fn ratios(report: &Report, figure: &Compared) -> String {
     let mut text = String::from("<ul class=\"legend\">");
     for (file, File { path, .. }) in report.files.iter().enumerate().skip(1) {
         let (class, marker) = (classes(file, false, false), marker(file, 6.0, 6.0));
-        let picture = format!(
-            "<svg viewBox=\"0 0 34 12\" aria-hidden=\"true\"><g class=\"series {class}\">{marker}</g></svg>"
-        );
+        let picture = format!("{SAMPLE}<g class=\"series {class}\">{marker}</g></svg>");
         let _ = write!(text, "<li>{picture}{}: {}</li>", letter(file), escape(path));
     }
     let svg =
         format!("<svg viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"{label}\">{shapes}</svg>");
-    let _ = writeln!(text, "</ul>\n<div class=\"plots\"><div class=\"plot\">{svg}</div></div>");
+    let _ = writeln!(text, "</ul>\n{PLOTS}<div class=\"plot\">{svg}</div></div>");
     text
 }

@@ -134,7 +134,7 @@ pub(super) fn page(report: &Report) -> String {
             (letter(index), [file.path.clone()].into_iter().chain(from).collect::<Vec<_>>().join("; "))
         }),
     );
-    page::doubts(&mut body, doubts(report));
+    page::doubts(&mut body, 2, doubts(report));
     let verdicts: String = report.figures.iter().map(verdict).collect();
     let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts));
     for figure in &report.figures {

@@ -8,7 +8,7 @@ use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
 use core::fmt::Write;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
-use lab_kit::export::{grid, page};
+use lab_kit::export::{PLOTS, SAMPLE, grid, page};
 use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 
@@ -90,13 +90,13 @@ fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
         "<h1>{title}</h1>{verdict}<p class=\"sub\">{model} · {used} of {cpus} CPUs · \
          {hypervisor} · {kernel} · {date}{unfinished}</p>"
     );
-    page::doubts(page, &report.warnings);
+    page::doubts(page, 2, &report.warnings);
     page.push_str("<ul class=\"legend\">");
     for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
         let pick = if grey { format!("<input type=\"checkbox\" id=\"pick{index}\">") } else { String::new() };
         let _ = write!(
             page,
-            "<li title=\"{}\"><label>{pick}<svg viewBox=\"0 0 34 12\"><g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</label></li>",
+            "<li title=\"{}\"><label>{pick}{SAMPLE}<g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</label></li>",
             escape(&lock.about),
             classes(index, lock.kind == Kind::Stanchion, grey),
             marker(index, 17.0, 6.0),
@@ -110,7 +110,7 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
     let (name, rows) = (load.name(), Rows::of(report, load));
     let _ = writeln!(
         page,
-        "<h2>{}</h2><p class=\"sub\">{}</p><div class=\"plots\">",
+        "<h2>{}</h2><p class=\"sub\">{}</p>{PLOTS}",
         escape(&name),
         escape(&describe(report, load.profile)).replace('\n', "; ")
     );
@@ -118,7 +118,7 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
         let draw = |scale| plot(report, load, grey, quantity, scale);
         let Some(log) = draw(Scale::Log) else { continue };
         if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
-            page.push_str(&radios(&name, &draw(Scale::Linear).unwrap_or_default(), &log));
+            page.push_str(&page::in_two_scales(&name, &draw(Scale::Linear).unwrap_or_default(), &log));
         } else {
             let _ = write!(page, "<div class=\"plot\">{log}</div>");
         }
@@ -133,16 +133,6 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
         table(page, report, &rows.table(quantity));
         page.push_str("</details>\n");
     }
-}
-
-/// One plot in two scales, of which the reader chooses.
-fn radios(name: &str, linear: &str, log: &str) -> String {
-    let group = format!("scale-{}", escape(name));
-    format!(
-        "<div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
-         <label><input type=\"radio\" class=\"to-log\" name=\"{group}\"> logarithmic</label></div>\
-         <div class=\"linear\">{linear}</div><div class=\"log\">{log}</div></div>"
-    )
 }
 
 /// A plot of a quantity, if it has one.

@@ -7,7 +7,7 @@ use crate::sim::timeline::COLOURS;
 use core::fmt::Write;
 use lab_kit::export::grid::heading;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, Svg, classes, escape, marker};
-use lab_kit::export::{colours, page};
+use lab_kit::export::{PLOTS, SAMPLE, colours, page};
 use lab_kit::units::{percent, round_ns, three_figures, without_zeros};
 use stanchion_cells::cell::SceneInfo;
 use stanchion_cells::stats::Estimate;
@@ -52,21 +52,15 @@ fn head(page: &mut String, report: &Report) {
 }
 
 fn legend(page: &mut String, sample: &str, name: &str) {
-    let _ = write!(page, "<li><svg viewBox=\"0 0 34 12\">{sample}</svg>{}</li>", escape(name));
+    let _ = write!(page, "<li>{SAMPLE}{sample}</svg>{}</li>", escape(name));
 }
 
 fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
     let about = escape(&format!("{}; {}", scene.machine_about, scene.workload_about));
     let _ = writeln!(page, "<h2>{}</h2><p class=\"sub\">{about}</p>", escape(&title(scene)));
-    page::doubts(page, notes(report, scene).lines());
-    let group = format!("scale-{}-{}", escape(&scene.machine), escape(&scene.workload));
+    page::doubts(page, 3, notes(report, scene).lines());
     let [linear, log] = [Scale::Linear, Scale::Log].map(|scale| plot(report, scene, &QUANTITIES[0], scale));
-    let _ = write!(
-        page,
-        "<div class=\"plots\"><div class=\"plot\"><div class=\"switch\"><label><input type=\"radio\" name=\"{group}\" checked> linear</label>\
-         <label><input type=\"radio\" class=\"to-log\" name=\"{group}\"> logarithmic</label></div>\
-         <div class=\"linear\">{linear}</div><div class=\"log\">{log}</div></div>"
-    );
+    let _ = write!(page, "{PLOTS}{}", page::in_two_scales(&title(scene), &linear, &log));
     for quantity in QUANTITIES.iter().filter(|quantity| matches!(quantity.show, Show::Wait(_))) {
         let _ = write!(page, "<div class=\"plot\">{}</div>", plot(report, scene, quantity, Scale::Log));
     }
@@ -75,7 +69,7 @@ fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
         let colour = COLOURS[cause as usize];
         legend(page, &format!("<rect width=\"34\" height=\"12\" fill=\"{colour}\"/>"), cause.name());
     }
-    page.push_str("</ul>\n<div class=\"plots\">");
+    let _ = write!(page, "</ul>\n{PLOTS}");
     for &count in &scene.vcpus {
         let _ = write!(page, "<div class=\"plot\">{}</div>", bars(report, scene, count));
     }
@@ -105,7 +99,8 @@ fn plot(report: &Report, scene: &SceneInfo, quantity: &Quantity, scale: Scale) -
         Series { name, index, ours: false, grey: false, points, stalled_at: None }
     });
     let (series, threads, cpus): (Vec<Series>, _, _) = (series.collect(), &scene.vcpus, scene.cpus);
-    Plot { title: &title, what: "vCPUs", scale, threads, cpus, series: &series, tick }.render()
+    let title = title.split(" (").next().unwrap_or(&title);
+    Plot { title, what: "vCPUs", scale, threads, cpus, series: &series, tick }.render()
 }
 
 const WIDTH: f64 = 600.0;

@@ -37,7 +37,7 @@ impl Display for Caption<'_> {
 
 const WIDTH: f64 = 1120.0;
 const LEFT: f64 = 78.0;
-const RIGHT: f64 = 16.0;
+const RIGHT: f64 = 26.0;
 const TOP: f64 = 122.0;
 const LANE: f64 = 34.0;
 const GAP: f64 = 9.0;
@@ -76,8 +76,8 @@ pub(crate) fn write(recording: &Recording, caption: &Caption) -> String {
     picture.kicks();
     let (height, about, shapes) = (picture.bottom() + 44.0, escape(&caption.to_string()), picture.svg.0);
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" aria-label=\"{about}\" \
-         font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#1c2330\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
+         font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#1c2330\">\n<title>{about}</title>\
          <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
          <defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
          <path d=\"M0 0L8 4L0 8z\" fill=\"#10151d\"/></marker></defs>\n{shapes}</svg>\n"
@@ -221,7 +221,8 @@ impl Picture<'_> {
             let y = self.y(cpu);
             for (context, from, to) in stays {
                 let (start, end) = (self.x(from), self.x(to));
-                let name = if end - start > 60.0 { format!("vCPU {context}") } else { context.to_string() };
+                let name = format!("{} {context}", self.caption.context);
+                let name = if end - start > 60.0 { name } else { context.to_string() };
                 if end - start > 14.0 {
                     self.svg.path("stroke='#fff' stroke-width='1.5'", &format!("M{start:.1} {y}v{LANE}"));
                     self.label(start, end, y, "stroke='#fff' stroke-width='3' paint-order='stroke'", &name);
