@@ -1,6 +1,6 @@
 //! A report as people read it: what differs between the files, the verdict on each figure, and a row for each
 //! cell; as rows; and as a page with a picture of the ratios.
-use super::compare::{Compared, Line, Report};
+use super::compare::{Compared, File, Line, Report};
 use super::picture::ratios;
 use core::fmt::Write;
 use lab_kit::export::svg::escape;
@@ -79,15 +79,21 @@ fn table(report: &Report, figure: &Compared) -> comfy_table::Table {
     grid::table(header.collect::<Vec<_>>(), figure.rows.iter().map(row))
 }
 
-/// The verdict on all; the table of the first, or of each.
-pub(super) fn text(report: &Report, only_first: bool) -> String {
+/// The files, and the verdict on each figure.
+fn verdicts(report: &Report) -> String {
     let mut text = String::new();
-    for (index, file) in report.files.iter().enumerate() {
-        let _ = writeln!(text, "{}  {} ({})", letter(index), file.path, file.provenance.date);
+    for (index, File { path, provenance, .. }) in report.files.iter().enumerate() {
+        let _ = writeln!(text, "{}  {path} ({})", letter(index), provenance.date);
     }
     for figure in &report.figures {
         let _ = write!(text, "\n{}", verdict(figure));
     }
+    text
+}
+
+/// The verdict on all; the table of the first, or of each.
+pub(super) fn text(report: &Report, only_first: bool) -> String {
+    let mut text = verdicts(report);
     for figure in report.figures.iter().take(if only_first { 1 } else { usize::MAX }) {
         let table = table(report, figure);
         let words = table.column_iter().count() + 1 - 2 * report.files.len();
@@ -127,16 +133,13 @@ pub(super) fn csv(report: &Report) -> String {
 
 pub(super) fn page(report: &Report) -> String {
     let mut body = String::from("<h1>Results side by side</h1>\n");
-    page::facts(
-        &mut body,
-        report.files.iter().enumerate().map(|(index, file)| {
-            let from = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
-            (letter(index), [file.path.clone()].into_iter().chain(from).collect::<Vec<_>>().join("; "))
-        }),
-    );
+    let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts(report)));
     page::doubts(&mut body, 2, doubts(report));
-    let verdicts: String = report.figures.iter().map(verdict).collect();
-    let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts));
+    let from = |(index, file): (usize, &File)| {
+        let rows = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
+        (letter(index), rows.collect::<Vec<_>>().join("; "))
+    };
+    page::facts(&mut body, report.files.iter().enumerate().map(from));
     for figure in &report.figures {
         let _ = write!(body, "<h2>{}</h2>\n<p class=\"sub\">{}</p>\n", figure.name, figure.unit);
         body += &ratios(report, figure);
