@@ -238,7 +238,8 @@ mod tests {
     #[test]
     fn unpaired_rounds_have_welchs_interval() {
         let [own, other] = [[1.0_f64, 2.0, 3.0], [0.0, 0.5, 1.0]].map(|logs| logs.map(f64::exp));
-        // Means differ by 1.5; the variance of that is 1/3 + 0.25/3, with 2.94 degrees of freedom, taken as 2.
+        // Means differ by 1.5; the variance of that is 1/3 + 0.25/3, with 2.94 degrees of freedom, taken as
+        // 2.
         let ratio = Ratio::of_unpaired(&[(&own, &other)]).expect("a ratio");
         let half = 4.303 * (1.25_f64 / 3.0).sqrt();
         let (low, high) = ratio.interval.expect("an interval");

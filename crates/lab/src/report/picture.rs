@@ -1,5 +1,5 @@
-//! The ratios of a figure as a picture: a row for each cell, with a mark for each file after the first, on its
-//! interval.
+//! The ratios of a figure as a picture: a row for each cell, with a mark for each file after the first, on
+//! its interval.
 use super::compare::{Compared, File, Report, plain_name};
 use super::told::letter;
 use core::fmt::Write;

@@ -1,3 +1,4 @@
+//! Results that are compared, and those that are not.
 use super::compare::{Report, plain_name};
 use super::forms::Results;
 use super::told::doubts;

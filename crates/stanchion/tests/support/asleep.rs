@@ -16,9 +16,9 @@ fn all_sleep() -> bool {
     })
 }
 
-/// Waits until all threads but the calling one sleep in most of some looks. Waiters that look around now and then
-/// are seen awake in few of them, those that poll or yield in nearly all. How long they spin before they sleep is
-/// a matter of the build: with a sanitizer it is long.
+/// Waits until all threads but the calling one sleep in most of some looks. Waiters that look around now and
+/// then are seen awake in few of them, those that poll or yield in nearly all. How long they spin before they
+/// sleep is a matter of the build: with a sanitizer it is long.
 pub(crate) fn until_asleep(report: impl Fn() -> String) {
     until("all waiters asleep", report, || {
         let asleep = (0..LOOKS).filter(|_| {
