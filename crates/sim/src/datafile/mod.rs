@@ -44,6 +44,12 @@ pub fn text_of(name_or_path: &str) -> Result<Option<String>, String> {
     if is_toml || name_or_path.contains('/') { read_file(name_or_path).map(Some) } else { Ok(None) }
 }
 
+/// The comment at the head of a file, line by line. What a terminal would not show as a character is a blank.
+pub(crate) fn head(text: &str) -> Vec<String> {
+    let lines = text.lines().take_while(|line| line.starts_with('#'));
+    lines.map(|line| line.trim_start_matches('#').replace(char::is_control, " ").trim().to_owned()).collect()
+}
+
 /// No data file is longer; what is longer is something else.
 const MOST_BYTES: u64 = 1 << 20;
 

@@ -14,8 +14,8 @@
 //! ```
 use super::parameters::{Kind, Parameter};
 use super::{BEHAVIOURS, Placement, Workload};
-use crate::datafile::{Document, FileError, Value, nearest, time_text};
-use crate::machine::file::{Evidence, Prior, Source};
+use crate::datafile::{Document, FileError, Value, head, nearest, time_text};
+use crate::machine::file::{Evidence, Prior, Source, sources};
 use crate::time::{MS, NS};
 use core::fmt::Write;
 
@@ -108,12 +108,10 @@ pub fn read_with<S: AsRef<str>>(text: &str, file_name: &str, sets: &[S]) -> Resu
     for assignment in sets {
         document.set(assignment.as_ref())?;
     }
-    let head = text.lines().take_while(|line| line.starts_with('#'));
-    let head = head.map(|line| line.trim_start_matches('#').trim().to_owned()).collect();
     let workload = workload(&document)?;
     only_known_names(&document, &workload)?;
-    let mut file =
-        WorkloadFile { sources: sources(&document)?, priors: priors(&document, &workload)?, workload, head };
+    let (sources, priors) = (sources(&document)?, priors(&document, &workload)?);
+    let mut file = WorkloadFile { sources, priors, workload, head: head(text) };
     for path in number_fields(&file.workload) {
         if document.was_set(&path) {
             file.set_source(&path, Evidence::Set, "given on the command line");
@@ -216,7 +214,9 @@ fn only_known_names(document: &Document, workload: &Workload) -> Result<(), File
     for (path, _) in document.fields() {
         let inner = path.strip_prefix("source.").or_else(|| path.strip_prefix("prior.")).unwrap_or(path);
         let is_others = path == "source.workload.others";
-        if !known.contains(&inner) && !is_others {
+        // Only a parameter has a source or a prior.
+        let is_known = known.contains(&inner) && (inner == path || inner.starts_with("workload."));
+        if !is_known && !is_others {
             let near = nearest(inner, known.iter().copied()).join(", ");
             let why =
                 format!("no such field of the behaviour {}; nearest: {near}", workload.behaviour.name());
@@ -224,24 +224,6 @@ fn only_known_names(document: &Document, workload: &Workload) -> Result<(), File
         }
     }
     Ok(())
-}
-
-fn sources(document: &Document) -> Result<Vec<Source>, FileError> {
-    let mut sources = Vec::new();
-    for (path, value) in document.fields() {
-        let Some(field) = path.strip_prefix("source.") else { continue };
-        let source = match value {
-            Value::Text(line) => line.split_once(": ").and_then(|(word, text)| {
-                let (evidence, _) = Evidence::ALL.iter().find(|(_, known)| *known == word)?;
-                Some(Source { field: field.to_owned(), evidence: *evidence, text: text.to_owned() })
-            }),
-            _ => None,
-        };
-        let words: Vec<&str> = Evidence::ALL.iter().map(|(_, word)| *word).collect();
-        let why = || format!("must be \"EVIDENCE: text\", EVIDENCE one of {}", words.join(", "));
-        sources.push(source.ok_or_else(|| document.refuse(path, why()))?);
-    }
-    Ok(sources)
 }
 
 fn priors(document: &Document, workload: &Workload) -> Result<Vec<Prior>, FileError> {

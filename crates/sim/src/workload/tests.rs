@@ -30,6 +30,8 @@ fn every_shipped_workload_reads_and_comes_back_from_what_is_written() {
         let written = write(&file);
         assert_eq!(read(&written, name).unwrap_or_else(|error| panic!("{error}")), file, "{written}");
         assert_eq!(load(name).expect("it is in the library"), file);
+        let file = read(&format!("#\ta\tb\u{85}c\n{text}"), name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((file.head[0].as_str(), read(&write(&file), name).as_ref()), ("a b c", Ok(&file)));
     }
 }
 
@@ -92,6 +94,8 @@ fn what_is_refused() {
         ("[source.workload]", "[source.worklaod]", "no such table"),
         ("[workload]", "[worklaod]", "workload.behaviour: missing"),
         ("others = \"measured", "others = \"hearsay", "EVIDENCE one of measured, published"),
+        ("others = \"measured", "others = \"measured: a\\nb", "ASCII characters, EVIDENCE one of measured"),
+        ("[source.workload]", "[source]\nname = \"guess: x\"\n[source.workload]", "no such field"),
     ];
     for (old, new, expected) in cases {
         let refusal = refusal(old, new);

@@ -86,11 +86,11 @@ fn source_of(document: &Document, field: &Field) -> Option<String> {
 
 /// A source of the machine `parent` as a source of one that extends it.
 fn as_on(parent: &str, line: &str) -> String {
-    let word = line.split_once(':').map_or("", |(word, _)| word);
+    let (word, text) = line.split_once(':').unwrap_or_default();
     if [Evidence::Measured, Evidence::Fit].iter().any(|evidence| evidence.word() == word) {
         return format!("{}: as on {parent}, where it is {word}", Evidence::Prior);
     }
-    format!("{line}; as on {parent}").chars().take(LONGEST_TEXT).collect()
+    format!("{word}: {}; as on {parent}", text.trim()).chars().take(LONGEST_TEXT).collect()
 }
 
 #[cfg(test)]

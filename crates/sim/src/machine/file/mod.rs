@@ -19,6 +19,7 @@ mod tests;
 
 pub use crate::datafile::FileError;
 pub use origin::{Evidence, Prior, Source};
+pub(crate) use read::sources;
 pub use read::{apply_set, read, read_with};
 pub use reference::{field_table, machine_table};
 pub use write::write;

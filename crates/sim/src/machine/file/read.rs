@@ -3,7 +3,7 @@ use super::fields::{FIELDS, Field, OPTIONAL_TABLES, field};
 use super::inherit::inherit;
 use super::kind::{LONGEST_TEXT, is_line};
 use super::{Evidence, MachineFile, Prior, Source, check, write};
-use crate::datafile::{Document, FileError, Value, nearest};
+use crate::datafile::{Document, FileError, Value, head, nearest};
 use crate::machine::{Host, Machine, Memory, Protocol, SchedulerKind, Speed, Topology};
 
 /// The table that says where numbers come from.
@@ -29,9 +29,7 @@ pub fn read_with<S: AsRef<str>>(text: &str, file_name: &str, sets: &[S]) -> Resu
     for assignment in sets {
         document.set(assignment.as_ref())?;
     }
-    let head = text.lines().take_while(|line| line.starts_with('#'));
-    let head = head.map(|line| line.trim_start_matches('#').trim().to_owned()).collect();
-    build(&document, head)
+    build(&document, head(text))
 }
 
 /// A machine with one field replaced. For several that only together make a machine, take [`read_with`].
@@ -151,7 +149,8 @@ fn allowed_sources() -> String {
     )
 }
 
-fn sources(document: &Document) -> Result<Vec<Source>, FileError> {
+/// What a file says of where its numbers come from, in the order of a machine's fields.
+pub(crate) fn sources(document: &Document) -> Result<Vec<Source>, FileError> {
     let mut sources = Vec::new();
     for (path, value) in document.fields() {
         let Some(inner) = path.strip_prefix("source.") else { continue };
@@ -164,10 +163,12 @@ fn sources(document: &Document) -> Result<Vec<Source>, FileError> {
 
 fn source(path: &str, value: &Value) -> Option<Source> {
     let Value::Text(line) = value else { return None };
-    let (word, text) = line.split_once(':').filter(|_| is_line(line))?;
+    let (word, text) = line.split_once(':')?;
     let (evidence, _) = Evidence::ALL.into_iter().find(|(_, known)| *known == word)?;
-    let text = text.trim();
-    (!text.is_empty()).then(|| Source { field: path.to_owned(), evidence, text: text.to_owned() })
+    let text = text.trim_matches(' ');
+    // As it is written again.
+    let is_sound = !text.is_empty() && is_line(&format!("{word}: {text}"));
+    is_sound.then(|| Source { field: path.to_owned(), evidence, text: text.to_owned() })
 }
 
 fn priors(document: &Document) -> Result<Vec<Prior>, FileError> {

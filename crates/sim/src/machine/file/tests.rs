@@ -175,6 +175,22 @@ fn settings_replace_fields_tables_and_sources() {
 }
 
 #[test]
+fn the_longest_source_reads_back_with_and_without_a_blank_behind_its_word() {
+    let source =
+        text_of(NAME).lines().find(|line| line.starts_with("fence = \"")).expect("fence has a source");
+    for between in [":", ": "] {
+        let with = |longest: usize| {
+            let text = "x".repeat(longest - "guess: ".len());
+            let line = format!("fence = \"guess{between}{text}\"");
+            read(&text_of(NAME).replacen(source, &line, 1), "x.toml")
+        };
+        let file = with(400).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(read(&write(&file), "x").as_ref(), Ok(&file));
+        assert!(with(401).is_err_and(|error| error.to_string().contains("up to 400")));
+    }
+}
+
+#[test]
 fn every_number_of_the_memory_needs_its_source() {
     let source =
         text_of(NAME).lines().find(|line| line.starts_with("fence = \"")).expect("fence has a source");
@@ -195,7 +211,8 @@ fn sources_of_tables_cover_what_has_none_of_its_own() {
 #[test]
 fn what_is_written_reads_back_equal() {
     for (name, text) in library() {
-        let mut file = read(text, name).unwrap_or_else(|error| panic!("{error}"));
+        let text = format!("#\ta\tb\u{85}c\n{text}");
+        let mut file = read(&text, name).unwrap_or_else(|error| panic!("{error}"));
         assert!(!file.head.is_empty() && !file.sources.is_empty());
         file.set_source("memory.hit", Evidence::Measured, "a \"quoted\" \\ word");
         file.set_source("host.pause-loop.others", Evidence::Guess, "a table's own");
