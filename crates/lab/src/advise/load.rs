@@ -6,7 +6,6 @@ use super::telling;
 use crate::run::Places;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::file::{self, Meta, Totals};
-use crate::run::record::missing;
 use crate::run::record::raw::Chunk;
 use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
@@ -79,7 +78,7 @@ pub(super) fn identity(event: &Event) -> Identity {
     (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
-pub(super) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording), String> {
+pub(crate) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording), String> {
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
     let whole = file::read_path(path, |chunk| {
         processes.entry(chunk.process).or_default().entry(chunk.thread).or_default().push(chunk.clone());
@@ -136,8 +135,8 @@ impl<'a> Program<'a> {
                         let lock = seen.entry(identity(&event)).or_default();
                         lock.threads.insert(chunk.thread);
                         lock.events += 1;
-                        lock.waited += event.wait;
-                        lock.held += event.hold;
+                        lock.waited = lock.waited.saturating_add(event.wait);
+                        lock.held = lock.held.saturating_add(event.hold);
                         begins = begins.min(event.came);
                         ends = ends.max(event.released());
                     }
@@ -189,13 +188,13 @@ impl<'a> Program<'a> {
         let (threads, mut workers) = (scripts.len(), scripts);
         let others = workers.split_off(number);
         let spans = || workers.iter().map(Script::span);
-        let together: u64 = spans().map(|(from, to)| to.saturating_sub(from)).sum();
+        let together: f64 = spans().map(|(from, to)| to.saturating_sub(from) as f64).sum();
         let first = spans().map(|(from, _)| from).min().unwrap_or(0);
         let union = spans().map(|(_, to)| to).max().unwrap_or(0).saturating_sub(first);
-        let at_once = (together as f64 / union.max(1) as f64).round().max(1.0) as usize;
+        let at_once = (together / union.max(1) as f64).round().max(1.0) as usize;
         let acquisitions = self.seen.values().map(|lock| lock.events).sum();
         let span_ns = self.meta.ns(self.ends - self.begins);
-        let waited = self.seen.values().map(|lock| lock.waited).sum();
+        let waited: f64 = self.seen.values().map(|lock| self.meta.ns(lock.waited)).sum();
         let recording = Recording {
             program: self.meta.program.clone(),
             threads,
@@ -204,7 +203,7 @@ impl<'a> Program<'a> {
             acquisitions,
             span_ns,
             rate: acquisitions as f64 * 1e9 / span_ns.max(1.0),
-            waiting: self.meta.ns(waited) / (together as f64).max(1.0),
+            waiting: waited / together.max(1.0),
             private_locks: self.seen.len() - locks.len(),
             locks,
             limits: Vec::new(),
@@ -218,7 +217,7 @@ impl<'a> Program<'a> {
         let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
         let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
         let limits = [
-            missing(totals).map(|line| format!("the recording is not whole: {line}")),
+            totals.missing().map(|line| format!("the recording is not whole: {line}")),
             (recording.at_once < 2).then(|| {
                 "one thread at a time was recorded: which locks others would share is not known".to_owned()
             }),

@@ -88,6 +88,18 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
     assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
 }
 
+/// Each chunk has times of its own, which a program may have written there.
+#[test]
+fn times_without_sense_are_borne() {
+    let long = |thread, wait, hold| chunk(thread, &[event(5, 1, 0, wait, hold)]);
+    let most = u64::MAX - 1;
+    let file =
+        written(&[long(1, most, 0), long(1, 0, most), long(2, most, 0), long(2, 0, most)], Totals::default());
+    let (_, recording) = load(file.path(), &Places::default()).expect("a recording");
+    assert_eq!((recording.acquisitions, recording.locks.len()), (4, 1));
+    assert!(recording.waiting.is_finite() && recording.rate > 0.0, "{recording:?}");
+}
+
 /// So many rounds: reads lock 5 twice at a time for 400 ns, and writes it for 100 ns.
 fn reads_again(thread: u64, rounds: u64) -> Chunk {
     let mut events = Vec::new();

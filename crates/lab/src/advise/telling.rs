@@ -171,7 +171,7 @@ impl<'m> Recorder<'m> {
     /// what is between two behind a release. A mark is written as an acquisition of a mutex.
     fn begins(&mut self, kind: Kind, part: fn(&Cost) -> f64) {
         let cost = self.meta.cost.as_ref().and_then(|costs| costs.get(&kind));
-        self.cost = cost.map_or(CLOCK, |cost| part(cost) / self.meta.ticks_per_ns);
+        self.cost = cost.map_or(CLOCK, |cost| part(cost).max(0.0) / self.meta.ticks_per_ns);
     }
 }
 
@@ -210,5 +210,10 @@ mod tests {
         }
         assert!(taking.without(1000.0) >= 960.0);
         assert!((Recorder::new(&meta(None, 1.0)).without(100.0) - 93.0).abs() < 1e-9, "an old recording");
+        let odd = meta(Some(Cost { hold: -20.0, think: -30.0 }), 1.0);
+        assert!(
+            (Recorder::new(&odd).without(100.0) - 100.0).abs() < 1e-9,
+            "a recording that somebody made up"
+        );
     }
 }

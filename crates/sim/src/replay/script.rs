@@ -37,7 +37,7 @@ impl Step {
             Self::Release(lock) => (2, lock.into()),
             Self::ReleaseRead(lock) => (3, lock.into()),
             Self::Private => (4, 0),
-            Self::Sleep(nanos) => (5, nanos),
+            Self::Sleep(nanos) => (5, nanos.min(u64::MAX >> 3)),
             Self::Wait { thread, .. } => (6, thread.into()),
             Self::Notify => (7, 0),
         }

@@ -1,5 +1,6 @@
 //! Whole replays: everything is done once, in its order, and repeats.
 use super::*;
+use crate::machine::Machine;
 use crate::run::{Outcome, Spec, run};
 use crate::testing::shared;
 use crate::{Cause, US};
@@ -19,19 +20,19 @@ fn loop_of(times: u64) -> Script {
 
 fn play(recorded: Recorded, lock: &str, workers: usize, seed: u64, time: Time) -> Outcome {
     let contexts = recorded.contexts(workers);
-    let (machine, workload) = (shared(2), recorded.workload("test"));
-    let spec = Spec {
-        machine: &machine,
-        workload: &workload,
-        lock,
-        tunings: &[],
-        contexts,
-        seed,
-        time,
-        warm_up: 0,
-        record: None,
-        most_events: u64::MAX,
-    };
+    play_on(&shared(2), &recorded.workload("test"), lock, contexts, seed, time)
+}
+
+fn play_on(
+    machine: &Machine,
+    workload: &Workload,
+    lock: &str,
+    contexts: usize,
+    seed: u64,
+    time: Time,
+) -> Outcome {
+    let (tunings, warm_up, record, most_events) = (&[], 0, None, u64::MAX);
+    let spec = Spec { machine, workload, lock, tunings, contexts, seed, time, warm_up, record, most_events };
     run(&spec, &|| false).unwrap_or_else(|failure| panic!("{lock}: {failure:?}"))
 }
 
@@ -62,6 +63,26 @@ fn alone_a_thread_takes_little_more_time_than_recorded() {
         let recorded = 2000 * 1200 * NS;
         assert!((recorded..recorded * 11 / 10).contains(&outcome.time), "{lock}: {}", outcome.time);
     }
+}
+
+/// A recording may say anything, and company and turbo make times longer still.
+#[test]
+fn times_without_end_are_borne() {
+    let mut writer = Writer::new(0);
+    writer.step(0.0, Step::Acquire(0));
+    writer.compute(1e30);
+    writer.step(1e30, Step::Release(0));
+    let busy = writer.finish();
+    let mut writer = Writer::new(0);
+    writer.step(0.0, Step::Sleep(1 << 61));
+    writer.step(0.0, Step::Acquire(0));
+    let asleep = writer.finish();
+    let mut machine = shared(2);
+    (machine.speed.turbo, machine.topology.threads) = (vec![(1, 1000)], 2);
+    machine.speed.sibling_computes_percent = 1000;
+    let workload = of(vec![busy, asleep, Writer::new(u64::MAX).finish()], true).workload("test").holding(200);
+    let outcome = play_on(&machine, &workload, LOCKS[0], 3, 1, MS);
+    assert_eq!(outcome.acquisitions, [1, 0, 0]);
 }
 
 #[test]

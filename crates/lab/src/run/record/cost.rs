@@ -27,11 +27,8 @@ pub(crate) type Costs = BTreeMap<Kind, Cost>;
 pub(crate) fn measured(path: &Path) -> Option<Costs> {
     let file = File::open(path).ok()?;
     let mut events = Vec::new();
-    raw::chunks(&file, &Header::read(&file).ok()??, |chunk| {
-        chunk.events(|event| events.push(*event));
-        Ok(())
-    })
-    .ok()?;
+    let header = Header::read(&file).ok()??;
+    raw::chunks(&file, &header, |chunk| Ok(_ = chunk.events(|event| events.push(*event)))).ok()?;
     of(&events)
 }
 

@@ -2,13 +2,14 @@
 //! those who read it with other programs.
 use super::codec::{Bytes, Key, unsigned, write_number};
 use super::cost::Costs;
-use super::raw::Chunk;
+use super::raw::{self, Chunk, Header};
 use addr2line::gimli::{LittleEndian, Reader};
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 use stanchion_wire as wire;
+use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{self, BufReader, ErrorKind, Read, Write};
+use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANCTRC";
@@ -50,6 +51,18 @@ pub(crate) struct Totals {
     pub damaged: u64,
     /// Whether the room did not suffice.
     pub is_full: bool,
+}
+
+impl Totals {
+    /// What is not in a trace, if anything.
+    pub(crate) fn missing(&self) -> Option<String> {
+        let Self { dropped, damaged, is_full, .. } = *self;
+        let full = if is_full { "; the room was full, --record-limit gives more" } else { "" };
+        let destroyed = format!("; the program destroyed {damaged} pieces of what was recorded");
+        let destroyed = if damaged == 0 { "" } else { &destroyed };
+        (is_full || dropped != 0 || damaged != 0)
+            .then(|| format!("{dropped} events were dropped{full}{destroyed}"))
+    }
 }
 
 /// A lock: the process's number, and its address and kind. Its own number is its place in the table.
@@ -95,6 +108,21 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Makes such a file of the one that the library wrote.
+pub(crate) fn convert(raw: &File, header: &Header, meta: &Meta, to: impl Write) -> io::Result<Totals> {
+    let mut totals = Totals { dropped: header.dropped, is_full: header.is_full, ..Totals::default() };
+    let mut locks = BTreeSet::new();
+    let mut writer = Writer::begin(BufWriter::new(to), meta)?;
+    totals.damaged = raw::chunks(raw, header, |chunk| {
+        chunk.events(|event| _ = locks.insert((chunk.process, event.key)));
+        totals.chunks += 1;
+        totals.events += u64::from(chunk.number);
+        totals.dropped = totals.dropped.saturating_add(chunk.dropped);
+        writer.chunk(&chunk)
+    })?;
+    writer.end(&Vec::from_iter(locks), &totals).map(|_| totals)
+}
+
 /// All but the chunks.
 #[derive(Debug)]
 pub(crate) struct Whole {
@@ -111,7 +139,7 @@ pub(crate) fn read_path(path: &Path, each: impl FnMut(&Chunk) -> Option<()>) -> 
     read(BufReader::new(File::open(path).map_err(|error| error.to_string())?), each)
 }
 
-fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
+pub(crate) fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
     let mut first = [0; 12];
     fill(&mut from, &mut first)?;
     if &first[..8] != MAGIC {

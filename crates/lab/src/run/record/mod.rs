@@ -12,16 +12,15 @@ mod summary;
 
 use core::time::Duration;
 use cost::Costs;
-use file::{Lock, Meta, Totals};
+use file::{Meta, Totals};
 use lab_kit::export::{Exports, Writer};
 use lab_kit::output::{create_for, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
 use stanchion::native::ticks;
-use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, BufWriter};
+use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -75,14 +74,13 @@ impl Record {
                 "stanchion: --record: {events} events in {path}; `stanchion run --show {path}` sums them up"
             );
         }
-        if let Some(line) = missing(&totals) {
+        if let Some(line) = totals.missing() {
             eprintln!("stanchion: --record: {line}");
         }
     }
 
     fn write(&self, program: &[OsString]) -> Result<Option<Totals>, String> {
         let raw = self.raw.as_file();
-        let message = |error: io::Error| error.to_string();
         let Some(header) = Header::read(raw).map_err(|why| format!("the program's file {why}"))? else {
             return Ok(None);
         };
@@ -93,31 +91,8 @@ impl Record {
             provenance: Provenance::collect(0),
             cost: self.cost.clone(),
         };
-        let mut totals = Totals { dropped: header.dropped, is_full: header.is_full, ..Totals::default() };
-        let mut locks: BTreeSet<Lock> = BTreeSet::new();
-        let mut writer = file::Writer::begin(BufWriter::new(&self.file), &meta).map_err(message)?;
-        totals.damaged = raw::chunks(raw, &header, |chunk| {
-            chunk.events(|event| _ = locks.insert((chunk.process, event.key)));
-            totals.chunks += 1;
-            totals.events += u64::from(chunk.number);
-            totals.dropped += chunk.dropped;
-            writer.chunk(&chunk).map_err(message)
-        })?;
-        let locks: Vec<Lock> = locks.into_iter().collect();
-        writer.end(&locks, &totals).map_err(message)?;
-        Ok(Some(totals))
+        file::convert(raw, &header, &meta, &self.file).map(Some).map_err(|error| error.to_string())
     }
-}
-
-/// What is not in a trace, if anything.
-pub(crate) fn missing(totals: &Totals) -> Option<String> {
-    let Totals { dropped, damaged, is_full, .. } = *totals;
-    let full = if is_full { "; the room was full, --record-limit gives more" } else { "" };
-    let destroyed = match damaged {
-        0 => String::new(),
-        _ => format!("; the program destroyed {damaged} pieces of what was recorded"),
-    };
-    (is_full || dropped + damaged != 0).then(|| format!("{dropped} events were dropped{full}{destroyed}"))
 }
 
 /// Ticks per nanosecond since the library began.

@@ -4,6 +4,7 @@ use core::mem::offset_of;
 use stanchion_wire::Bytes;
 use stanchion_wire::trace::{self, CHUNK_MAGIC, MAGIC, VERSION};
 use std::fs::File;
+use std::io;
 use std::os::unix::fs::FileExt;
 
 pub(crate) const PAGE: u64 = trace::PAGE as u64;
@@ -89,12 +90,10 @@ impl Chunk {
 pub(crate) fn chunks(
     file: &File,
     header: &Header,
-    mut each: impl FnMut(Chunk) -> Result<(), String>,
-) -> Result<u64, String> {
+    mut each: impl FnMut(Chunk) -> io::Result<()>,
+) -> io::Result<u64> {
     use trace::Chunk as C;
-    let read = |bytes: &mut [u8], page: u64| {
-        file.read_exact_at(bytes, page * PAGE).map_err(|error| error.to_string())
-    };
+    let read = |bytes: &mut [u8], page: u64| file.read_exact_at(bytes, page * PAGE);
     let (mut page, mut damaged) = (1, 0);
     let mut bytes = vec![0; trace::PAGE * trace::MOST_PAGES as usize];
     while page < header.used {

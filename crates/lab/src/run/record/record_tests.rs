@@ -40,6 +40,22 @@ fn gaps_are_passed_and_destroyed_pieces_are_counted() {
 }
 
 #[test]
+fn numbers_without_sense_are_borne() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let record = record(dir.path());
+    let events = codec::tests::encode(&codec::tests::some_events());
+    for page in [1, 2] {
+        write_chunk(&record, page, 1, &events, 5);
+        let dropped = page * raw::PAGE + core::mem::offset_of!(stanchion_wire::trace::Chunk, dropped) as u64;
+        record.raw.as_file().write_all_at(&u64::MAX.to_le_bytes(), dropped).expect("written");
+    }
+    let totals = record.write(&[]).expect("written").expect("something");
+    assert_eq!((totals.chunks, totals.dropped), (2, u64::MAX));
+    let missing = Totals { damaged: 1, ..totals }.missing().expect("much is");
+    assert!(missing.starts_with("18446744073709551615 events were dropped"), "{missing}");
+}
+
+#[test]
 fn a_file_that_is_no_longer_ours_is_told_in_one_line() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let record = record(dir.path());

@@ -1,6 +1,5 @@
 //! What a trace has in it, summed up.
 use super::file::{self, Lock, Whole};
-use super::missing;
 use super::raw::Chunk;
 use core::cmp::Reverse;
 use core::fmt::Write;
@@ -126,7 +125,7 @@ impl Summary {
             if pids.len() == 1 { "" } else { "es" },
             format_ns(self.span_ns())
         );
-        if let Some(line) = missing(totals) {
+        if let Some(line) = totals.missing() {
             let _ = writeln!(text, "{line}");
         }
         if locks.is_empty() {
