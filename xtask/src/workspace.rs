@@ -40,7 +40,8 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
 
 pub(crate) fn read(root: &Path) -> Result<Workspace> {
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
-    for path in [files::below(&root.join("crates"))?, files::below(&root.join("xtask"))?].concat() {
+    let below = |directory: &str| files::below(&root.join(directory));
+    for path in [below("crates")?, below("fuzz")?, below("xtask")?].concat() {
         if path.extension().is_some_and(|extension| extension == "rs") {
             let relative = path.strip_prefix(root)?.to_string_lossy();
             match Source::parse(&relative, &fs::read_to_string(&path)?) {

@@ -130,6 +130,13 @@ fn refuse(error: &clap::Error) -> Result<ExitCode, String> {
 mod tests {
     use super::*;
 
+    /// The files that fuzzing a target begins with. If they are not read, it begins with nothing.
+    pub(crate) fn corpus(target: &str) -> Vec<PathBuf> {
+        let directory = format!("{}/../../fuzz/corpus/{target}", env!("CARGO_MANIFEST_DIR"));
+        let files = fs::read_dir(directory).expect("it is there");
+        files.map(|file| file.expect("it can be listed").path()).collect()
+    }
+
     #[test]
     fn completions_offer_the_locks_of_the_catalogue() {
         let mut script = Vec::new();

@@ -68,6 +68,16 @@ fn no_bad_end_passes_for_a_good_one() {
 }
 
 #[test]
+fn files_that_fuzzing_begins_with_are_understood() {
+    for path in crate::tests::corpus("serial") {
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let transcript = transcript(&text.lines().collect::<Vec<_>>());
+        assert!(transcript.told.boot.is_some() && transcript.end.is_some(), "{}", path.display());
+        assert!(transcript.failure.is_none_or(|what| what.starts_with("exclusion: ")), "{}", path.display());
+    }
+}
+
+#[test]
 fn torn_and_endless_records_are_named() {
     let mut transcript = Transcript::default();
     transcript.take(&Line { text: "{\"record\":\"e".to_owned(), cut: false, torn: true });

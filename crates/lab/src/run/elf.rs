@@ -187,6 +187,13 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn files_that_fuzzing_begins_with_are_sound() {
+        for path in crate::tests::corpus("elf") {
+            assert!(loader(&path).err().is_none_or(|why| why.contains(" program ")), "{}", path.display());
+        }
+    }
+
+    #[test]
     fn locks_and_their_attributes_are_told_apart() {
         for name in ["pthread_mutex_lock", "pthread_cond_wait", "pthread_spin_init", "mtx_lock", "cnd_wait"] {
             assert!(is_lock_function(name.as_bytes()), "{name}");

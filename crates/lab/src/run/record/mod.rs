@@ -125,4 +125,4 @@ pub(crate) fn show(trace: &Path, json: Option<&Path>, force: bool) -> Result<Exi
 
 #[cfg(test)]
 #[path = "record_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -1,6 +1,9 @@
 //! What the library may leave behind, made by hand.
 use super::*;
 
+#[path = "../../../../../fuzz/targets/sparse.rs"]
+pub(crate) mod sparse;
+
 fn record(dir: &Path) -> Record {
     Record::prepare(&dir.join("trace"), 1, false, true).expect("a new file")
 }
@@ -53,6 +56,20 @@ fn numbers_without_sense_are_borne() {
     assert_eq!((totals.chunks, totals.dropped), (2, u64::MAX));
     let missing = Totals { damaged: 1, ..totals }.missing().expect("much is");
     assert!(missing.starts_with("18446744073709551615 events were dropped"), "{missing}");
+}
+
+#[test]
+fn files_that_fuzzing_begins_with_are_sound() {
+    for path in crate::tests::corpus("trace") {
+        assert!(Summary::of(&path).is_ok(), "{}", path.display());
+    }
+    for path in crate::tests::corpus("raw") {
+        let lines = std::fs::read(&path).expect("readable");
+        let mut raw = tempfile::tempfile().expect("a temporary file");
+        sparse::file(1 << 17, &lines, |bytes| io::Write::write_all(&mut raw, bytes)).expect("written");
+        let header = Header::read(&raw).expect("sound").expect("recorded");
+        assert_eq!(raw::chunks(&raw, &header, |_| Ok(())).ok(), Some(0));
+    }
 }
 
 #[test]

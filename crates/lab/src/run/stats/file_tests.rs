@@ -1,5 +1,6 @@
 //! Files made by hand, and files with anything in them.
 use super::*;
+use crate::run::record::tests::sparse;
 
 fn put(bytes: &mut [u8], at: usize, value: u64, length: usize) {
     bytes[at..at + length].copy_from_slice(&value.to_le_bytes()[..length]);
@@ -47,6 +48,15 @@ fn what_was_written_is_read() {
     // Bucket 12 is from 64 to 80.
     assert_eq!(lock.wait.p50_ns, Some(72.0));
     assert_eq!(lock.hold.p50_ns, None);
+}
+
+#[test]
+fn files_that_fuzzing_begins_with_are_sound() {
+    for path in crate::tests::corpus("stats") {
+        let lines = std::fs::read(&path).expect("readable");
+        let read = sparse::file(size_of::<File>(), &lines, Snapshot::read);
+        assert!(read.is_ok_and(|read| !read.locks.is_empty() && !read.modules.is_empty()), "{path:?}");
+    }
 }
 
 #[test]

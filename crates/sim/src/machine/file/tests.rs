@@ -60,6 +60,16 @@ fn a_refusal_names_file_line_field_and_range() {
 }
 
 #[test]
+fn files_that_fuzzing_begins_with_are_machines() {
+    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus/machine");
+    for entry in std::fs::read_dir(directory).expect("it is there") {
+        let path = entry.expect("it can be listed").path();
+        let text = std::fs::read_to_string(&path).expect("it can be read");
+        assert!(read(&text, "x").is_ok(), "{}", path.display());
+    }
+}
+
+#[test]
 fn what_is_refused() {
     let cases = [
         ("hit = 0.8", "hti = 1.5", "memory.hti = 1.5: no such field; nearest: memory.hit"),
