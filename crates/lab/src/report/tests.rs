@@ -12,6 +12,13 @@ fn results(command: &str, text: &str) -> Results {
 }
 
 #[test]
+fn files_that_fuzzing_begins_with_are_results() {
+    for path in crate::tests::corpus("report") {
+        assert!(Results::read(&path).is_ok(), "{}", path.display());
+    }
+}
+
+#[test]
 fn a_boot_of_the_guest_is_a_round() {
     let mut report = crate::guest::tests::report();
     report.runs.push(report.runs[0].clone());
