@@ -28,8 +28,8 @@ fuzz_target!(|bytes: &[u8]| {
         (module.start, module.end, module.offset) = (0, u64::MAX, 0);
         module.path = path.clone().into_os_string().into_vec();
     }
-    for lock in &mut read.locks {
-        lock.frames = (1..=bytes.len() as u64).step_by(bytes.len() / 8 + 1).collect();
-    }
+    // Calls everywhere near the start, where small programs have their code.
+    read.locks.truncate(1);
+    read.locks[0].frames = (1..1000).step_by(8).collect();
     name_places(&mut read);
 });

@@ -78,7 +78,7 @@ impl Image {
     /// The functions at an offset of the file: one, and those that it was inlined into.
     fn at(&self, offset: u64) -> Option<Vec<String>> {
         let (place, address) = self.segments.iter().find(|(place, _)| place.contains(&offset))?;
-        let address = address.checked_add(offset - place.start)?;
+        let address = address.checked_add(offset - place.start).filter(|address| *address < u64::MAX)?;
         let mut found = Vec::new();
         let mut frames = self.loader.find_frames(address).ok();
         while let Some(frame) = frames.as_mut().and_then(|frames| frames.next().ok().flatten()) {
@@ -95,5 +95,26 @@ impl Image {
             found.push(addr2line::demangle_auto(name.into(), None).into_owned());
         }
         Some(found)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::elf::tests::header64;
+
+    #[test]
+    fn a_program_at_the_end_of_the_address_space_is_borne() {
+        let mut bytes = header64(62, 2, 1);
+        (bytes[32], bytes[54], bytes[56]) = (64, 56, 1);
+        // What is loaded: 200 bytes from the start of the file, to that address.
+        for number in [5 << 32 | 1, 0, u64::MAX - 100, 0, 200, 200, 1] {
+            bytes.extend(u64::to_le_bytes(number));
+        }
+        bytes.resize(200, 0);
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), bytes).expect("written");
+        let image = Image::open(file.path()).expect("a program");
+        assert_eq!([99, 100, 101].map(|offset| image.at(offset)), [Some(Vec::new()), None, None]);
     }
 }
