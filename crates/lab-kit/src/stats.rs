@@ -16,6 +16,13 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// Jain's fairness index of the threads' shares: 1 when all are equal, 1/n when one thread had everything.
+pub fn jain(shares: &[u64]) -> f64 {
+    let sum: f64 = shares.iter().map(|&share| share as f64).sum();
+    let squares: f64 = shares.iter().map(|&share| (share as f64) * (share as f64)).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (squares * shares.len() as f64) }
+}
+
 /// Solves a system with a symmetric, positive matrix by elimination.
 #[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix go by number")]
 pub fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
@@ -45,14 +52,12 @@ pub struct Summary {
     pub min: f64,
     #[serde(deserialize_with = "or_infinite")]
     pub max: f64,
-    /// Median of the distances from the median.
     #[serde(deserialize_with = "or_infinite")]
     pub mad: f64,
     #[serde(deserialize_with = "or_infinite_each")]
     pub rounds: Vec<f64>,
 }
 
-/// Reads a number; infinity is null in JSON.
 fn or_infinite<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
     Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
 }
@@ -144,6 +149,14 @@ pub type Sides<'a> = (&'a [f64], &'a [f64]);
 /// The end of an interval above this is as good as none.
 const MOST_TOLD: f64 = 100.0;
 
+/// The mean, and the variance of it; none if one of the values is no number, or there are none.
+fn mean_of(values: &[f64]) -> Option<(f64, f64)> {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    mean.is_finite().then(|| (mean, squares / (count - 1.0) / count))
+}
+
 impl Ratio {
     /// Of the rounds of one thing and of another, for each load: a round visits both soon after each other,
     /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
@@ -152,16 +165,17 @@ impl Ratio {
         let pairs = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
         let of_round = |round: usize| {
             let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
-            sum.is_finite().then_some(sum / loads.len() as f64)
+            sum / loads.len() as f64
         };
-        let logs = (0..pairs).map(of_round).collect::<Option<Vec<f64>>>().filter(|logs| !logs.is_empty())?;
-        let mean = logs.iter().sum::<f64>() / pairs as f64;
-        let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-        let interval = (pairs > 1).then(|| {
-            let half = student(pairs - 1) * (squares / (pairs - 1) as f64 / pairs as f64).sqrt();
-            ((mean - half).exp(), (mean + half).exp())
-        });
-        Some(Self { ratio: mean.exp(), interval, pairs })
+        let (log, variance) = mean_of(&(0..pairs).map(of_round).collect::<Vec<_>>())?;
+        Some(Self::known(log, variance, pairs - 1, pairs))
+    }
+
+    /// By its logarithm, of which the variance is known with so many degrees of freedom.
+    fn known(log: f64, variance: f64, freedom: usize, pairs: usize) -> Self {
+        let half = student(freedom) * variance.sqrt();
+        let interval = (pairs > 1).then(|| ((log - half).exp(), (log + half).exp()));
+        Self { ratio: log.exp(), interval, pairs }
     }
 
     /// Of pairs, each of one round.
@@ -179,20 +193,14 @@ impl Ratio {
             let rounds = sides.iter().map(Vec::len).min()?;
             let log =
                 |round: usize| sides.iter().map(|side| side[round].ln()).sum::<f64>() / sides.len() as f64;
-            let logs: Vec<f64> = (0..rounds).map(log).collect();
-            let mean = logs.iter().sum::<f64>() / rounds as f64;
-            let squares: f64 = logs.iter().map(|log| (log - mean).powi(2)).sum();
-            mean.is_finite().then(|| (mean, squares / (rounds as f64 - 1.0) / rounds as f64, rounds))
+            let (mean, variance) = mean_of(&(0..rounds).map(log).collect::<Vec<_>>())?;
+            Some((mean, variance, rounds))
         };
         let (own, other) = (side(|load| load.0.to_vec())?, side(|load| load.1.to_vec())?);
-        let (log, pairs) = (own.0 - other.0, own.2.min(other.2));
-        let interval = (pairs > 1).then(|| {
-            let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
-            let freedom = (own.1 + other.1).powi(2) / parts.iter().sum::<f64>();
-            let half = student(freedom.max(1.0) as usize) * (own.1 + other.1).sqrt();
-            ((log - half).exp(), (log + half).exp())
-        });
-        Some(Self { ratio: log.exp(), interval, pairs })
+        let variance = own.1 + other.1;
+        let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
+        let freedom = (variance.powi(2) / parts.iter().sum::<f64>()).max(1.0) as usize;
+        Some(Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2)))
     }
 
     /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
@@ -252,6 +260,14 @@ mod tests {
         assert_eq!(Ratio::of_unpaired(&[]), None);
         let same = Ratio::of_unpaired(&[(&[2.0, 2.0], &[2.0, 2.0])]).expect("a ratio");
         assert_eq!(same.interval, Some((1.0, 1.0)));
+    }
+
+    #[test]
+    fn jain_s_index_knows_its_two_ends() {
+        assert!((jain(&[7, 7, 7, 7]) - 1.0).abs() < 1e-12);
+        assert!((jain(&[9, 0, 0, 0]) - 0.25).abs() < 1e-12);
+        assert!((jain(&[]) - 1.0).abs() < 1e-12);
+        assert!((jain(&[0, 0]) - 1.0).abs() < 1e-12);
     }
 
     #[test]

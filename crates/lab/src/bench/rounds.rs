@@ -4,7 +4,7 @@ use super::mix::Mix;
 use super::report::{Cell, EventCount, Fairness, Latency, Side, State};
 use core::ops::Range;
 use hdrhistogram::Histogram;
-use lab_kit::stats::{Summary, median};
+use lab_kit::stats::{Summary, jain, median};
 
 type Rounds = [(Pass, CellOutcome)];
 
@@ -92,19 +92,15 @@ fn events(outcome: &CellOutcome) -> Vec<EventCount> {
 
 impl Fairness {
     pub(crate) fn of(acquisitions: &[u64]) -> Self {
-        let counts = || acquisitions.iter().map(|&count| count as f64);
-        let (min, max) = (counts().fold(f64::INFINITY, f64::min), counts().fold(0.0, f64::max));
-        if max == 0.0 {
-            // Nobody got anything, which is bad but not uneven.
-            return Self { min_over_max: 1.0, jain: 1.0 };
-        }
-        let squares = counts().map(|count| count * count).sum::<f64>() * acquisitions.len() as f64;
-        Self { min_over_max: min / max, jain: counts().sum::<f64>().powi(2) / squares }
+        let (min, max) = (acquisitions.iter().min(), acquisitions.iter().max());
+        // That nobody got anything is bad but not uneven.
+        let range = min.zip(max).filter(|(_, max)| **max > 0);
+        let min_over_max = range.map_or(1.0, |(&min, &max)| min as f64 / max as f64);
+        Self { min_over_max, jain: jain(acquisitions) }
     }
 }
 
 impl Latency {
-    /// All rounds as one distribution.
     fn of(rounds: &[&[Accesses]]) -> Self {
         // Three digits: the workers' own rounding to one per cent is then the only one that shows.
         let empty = || Histogram::<u64>::new(3).expect("three digits are valid");

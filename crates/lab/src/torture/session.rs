@@ -10,13 +10,14 @@ use super::handler;
 use super::lock::{Side, Skills, Tortured};
 use super::outcome::{Event, Failure, Finished, Stall, StalledWorker};
 use super::slot::{Slot, TEST_LOCKS, lock_name};
-use super::tally::{Counts, Shared, jain};
+use super::tally::{Counts, Shared};
 use super::tormentor::{self, Shuffle};
 use super::watchdog::{Sample, Verdict, Watchdog};
 use super::worker::{self, TestLocks};
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
+use lab_kit::stats::jain;
 use std::io;
 use std::thread::JoinHandle;
 use std::time::Instant;
@@ -120,7 +121,11 @@ impl Session {
         while self.threads.iter().any(Option::is_some) {
             let now = self.start.elapsed();
             self.done.cut_short |= CUT_SHORT.load(Relaxed);
-            self.say_stats(now);
+            if now >= self.next_stats {
+                self.next_stats = now + Duration::from_secs_f64(self.arena.orders.stat_interval);
+                let (writes, reads) = self.arena.tallies();
+                Event::Stats(writes, reads).send();
+            }
             if now >= length || self.done.cut_short {
                 self.arena.switches.pause.store(false, Relaxed);
                 self.arena.switches.stop.store(true, Relaxed);
@@ -240,14 +245,6 @@ impl Session {
                 let moved = self.rng.bool() && shuffle.one(slot, &mut self.rng);
                 self.done.moves += u64::from(moved);
             }
-        }
-    }
-
-    fn say_stats(&mut self, now: Duration) {
-        if now >= self.next_stats {
-            self.next_stats = now + Duration::from_secs_f64(self.arena.orders.stat_interval);
-            let (writes, reads) = self.arena.tallies();
-            Event::Stats(writes, reads).send();
         }
     }
 

@@ -1,5 +1,4 @@
-//! What the threads achieved: of each side, with the line locktorture prints about it, and as readers that
-//! share.
+//! What the threads achieved: on each side, with the line that locktorture prints, and as readers that share.
 use super::slot::Slot;
 use serde::{Deserialize, Serialize};
 
@@ -35,13 +34,6 @@ impl Tally {
     }
 }
 
-/// Jain's fairness index of the threads' shares: 1 when all are equal, 1/n when one thread had everything.
-pub(crate) fn jain(shares: &[u64]) -> f64 {
-    let sum: f64 = shares.iter().map(|&share| share as f64).sum();
-    let squares: f64 = shares.iter().map(|&share| (share as f64) * (share as f64)).sum();
-    if squares == 0.0 { 1.0 } else { sum * sum / (squares * shares.len() as f64) }
-}
-
 /// Counted slot by slot, and summed up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Counts<T> {
@@ -51,12 +43,10 @@ pub(crate) struct Counts<T> {
     /// Handler runs, and handlers that found no level left.
     pub(crate) handler_runs: T,
     pub(crate) handler_refused: T,
-    /// Waits as the fifth context that queues on one thread, all others waiting too: what a lock with four
-    /// nodes per thread has no node for.
+    /// Waits as the fifth context that queues on one thread, for which a lock with four nodes has none.
     pub(crate) handler_fifth: T,
     /// Acquisitions made while holding another lock.
     pub(crate) nested: T,
-    /// Try-lock calls and how many took the lock.
     pub(crate) tries: T,
     pub(crate) tries_won: T,
 }
@@ -141,13 +131,5 @@ mod tests {
     fn nobody_at_all_is_all_zero() {
         assert_eq!(tally(&[]), Tally::default());
         assert!(!Tally::default().line("Writes").contains("???"));
-    }
-
-    #[test]
-    fn jain_s_index_knows_its_two_ends() {
-        assert!((jain(&[7, 7, 7, 7]) - 1.0).abs() < 1e-12);
-        assert!((jain(&[9, 0, 0, 0]) - 0.25).abs() < 1e-12);
-        assert!((jain(&[]) - 1.0).abs() < 1e-12);
-        assert!((jain(&[0, 0]) - 1.0).abs() < 1e-12);
     }
 }
