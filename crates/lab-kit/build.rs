@@ -1,8 +1,6 @@
-//! Passes what the binary was built from to `provenance.rs`: compiler, commit, and whether the tree was
-//! dirty.
+//! Tells `provenance.rs` what the binary is built from: compiler, commit, and whether the tree is dirty.
 //!
-//! Everything here may be missing (a source archive, no `git`): the answer is then `unknown`, never an error.
-//! So it is in a debug build.
+//! What is missing (a source archive, no `git`; in a debug build the commit) is `unknown`, never an error.
 use std::path::Path;
 use std::process::Command;
 

@@ -5,7 +5,6 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// All went well.
 pub const PASSED: u8 = 0;
 /// A lock was broken, a part of the run failed, or results could not be written.
 pub const FAILED: u8 = 1;
@@ -47,8 +46,7 @@ macro_rules! say {
 }
 pub use say;
 
-/// Adds a piece to standard output. If nobody reads it any more, there is no use in going on, and the process
-/// ends as the signal SIGPIPE ends programs that do not ignore it.
+/// Adds a piece to standard output. If nobody reads it any more, the process ends, as SIGPIPE ends programs.
 pub fn add(text: Arguments<'_>) {
     match std::io::stdout().write_fmt(text) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => {
@@ -62,8 +60,7 @@ pub fn add(text: Arguments<'_>) {
     }
 }
 
-/// Creates the file of a flag, before anything is run. It is an error if there is one, unless it may be
-/// replaced.
+/// Creates the file of a flag before anything is run. One that is there must be to be replaced.
 pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> {
     let mut how = OpenOptions::new();
     how.write(true).create(force).truncate(force).create_new(!force).open(path).map_err(|error| {

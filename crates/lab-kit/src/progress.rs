@@ -1,5 +1,4 @@
-//! Progress on standard error: a bar with the time left on a terminal; elsewhere lines, for who calls
-//! [`Progress::line`].
+//! Progress on standard error: a bar with the time left on a terminal; lines elsewhere ([`Progress::line`]).
 use crate::units::spoken;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
@@ -10,7 +9,7 @@ use std::sync::Arc;
 /// [`Progress::seldom`] leaves out lines that come sooner than this after the last one.
 const BETWEEN_LINES_MS: u64 = 2000;
 
-/// Shows how far a run is. A clone shows the same bar.
+/// Shows how far a run is. A clone shows the same bar, which goes with the last of them.
 #[derive(Clone)]
 pub struct Progress {
     bar: ProgressBar,
@@ -31,8 +30,7 @@ impl Progress {
         Self { plain: !quiet && bar.is_hidden(), bar, last_line: Arc::default() }
     }
 
-    /// Moves once a second, whatever happens, so that a long step is seen to be alive. Not for who measures
-    /// this machine: it is a thread that wakes up.
+    /// Moves once a second, so that a long step is seen to be alive. Its thread disturbs who measures here.
     #[must_use]
     pub fn ticking(self) -> Self {
         self.bar.enable_steady_tick(Duration::from_secs(1));
@@ -41,12 +39,6 @@ impl Progress {
 
     pub fn now(&self, what: impl Into<String>) {
         self.bar.set_message(what.into());
-    }
-
-    /// A part of the run begins that has so many steps of its own.
-    pub fn restart(&self, total: u64) {
-        self.bar.set_length(total);
-        self.bar.set_position(0);
     }
 
     pub fn set(&self, done: u64) {

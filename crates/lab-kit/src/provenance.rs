@@ -74,7 +74,6 @@ impl Provenance {
     }
 }
 
-/// A moment as ISO 8601 has it.
 fn utc(moment: SystemTime) -> String {
     DateTime::<Utc>::from(moment).to_rfc3339_opts(SecondsFormat::Secs, true)
 }

@@ -48,19 +48,17 @@ pub fn plural(count: usize, what: &str) -> String {
 
 /// Nanoseconds with three figures and a unit that fits.
 pub fn format_ns(ns: f64) -> String {
-    let (value, unit) = match ns {
-        ns if ns < 1e3 => (ns, "ns"),
-        ns if ns < 1e6 => (ns / 1e3, "µs"),
-        ns if ns < 1e9 => (ns / 1e6, "ms"),
-        _ => (ns / 1e9, "s"),
-    };
-    format!("{} {unit}", three_figures(value))
+    scaled(ns, &[(1e9, "s"), (1e6, "ms"), (1e3, "µs")], "ns")
 }
 
 /// How often in a second, with three figures and a unit that fits.
 pub fn rate(value: f64) -> String {
-    let units = [(1e6, "M/s"), (1e3, "k/s")];
-    let (scale, unit) = units.into_iter().find(|(scale, _)| value >= *scale).unwrap_or((1.0, "/s"));
+    scaled(value, &[(1e6, "M/s"), (1e3, "k/s")], "/s")
+}
+
+/// In the first of the larger units that the value fills, or else in the one that it has.
+fn scaled(value: f64, larger: &[(f64, &str)], own: &str) -> String {
+    let (scale, unit) = larger.iter().copied().find(|(scale, _)| value >= *scale).unwrap_or((1.0, own));
     format!("{} {unit}", three_figures(value / scale))
 }
 

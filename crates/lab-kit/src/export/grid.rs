@@ -13,7 +13,6 @@ pub fn plain_table() -> Table {
     table
 }
 
-/// Figures stand on the right, what they belong to on the left.
 pub fn align_right(table: &mut Table) {
     for column in table.column_iter_mut().skip(1) {
         column.set_cell_alignment(CellAlignment::Right);
@@ -41,23 +40,15 @@ pub fn heading(threads: usize, cpus: usize) -> String {
 
 /// A column of a table with a row for each of some names.
 pub struct Column {
-    /// What stands above it.
     pub title: String,
-    /// One for each row.
     pub cells: Vec<String>,
 }
 
-/// The table of these columns.
 pub fn of_columns(corner: &str, rows: &[&str], columns: &[Column]) -> Table {
     let cells = |index: usize| columns.iter().map(move |column| column.cells[index].as_str());
     let rows = rows.iter().enumerate().map(|(index, row)| [*row].into_iter().chain(cells(index)));
     let titles = columns.iter().map(|column| column.title.as_str());
     table([corner].into_iter().chain(titles), rows)
-}
-
-/// The same in as many pieces below each other as the width needs.
-pub fn in_pieces(corner: &str, rows: &[&str], columns: &[Column]) -> String {
-    if columns.is_empty() { String::new() } else { pieces(&of_columns(corner, rows, columns), 1) }
 }
 
 /// A table in as many pieces below each other as the width needs, each with its first `words` columns and as

@@ -15,9 +15,6 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// The style sheet of every page.
-pub const STYLE: &str = include_str!("page.css");
-
 /// How a grid of plots begins, which scrolls where there is little room; and what a legend has beside a name.
 pub const PLOTS: &str = "<div class=\"plots\" role=\"group\" aria-label=\"plots\" tabindex=\"0\">";
 pub const SAMPLE: &str = "<svg viewBox=\"0 0 34 12\" aria-hidden=\"true\">";
@@ -37,7 +34,6 @@ pub fn colours(lines: usize) -> String {
 /// What a file is called until it replaces another one.
 const PART: &str = "part";
 
-/// Whether a stream did not take what it got at its end.
 static STREAM_FAILED: AtomicBool = AtomicBool::new(false);
 
 /// Whether results are missing from a device or a pipe. It was said; the exit code has to say so, too.
@@ -87,7 +83,6 @@ pub struct Files {
 }
 
 impl Files {
-    /// See [`Exports::open`].
     pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
         Exports::open(self.named(formats)?, self.force)
     }
@@ -136,7 +131,6 @@ pub fn csv_records(records: impl IntoIterator<Item: Serialize>) -> String {
     String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail")).into_owned()
 }
 
-/// How a command writes its results.
 pub struct Formats<R> {
     /// Files in a directory are called this, with the ending of their format.
     pub stem: &'static str,
@@ -224,8 +218,7 @@ impl<R> Exports<R> {
         self.0.iter().map(line).collect()
     }
 
-    /// Prints what came of a run, and says what is missing. `failed` if something went wrong, and `error` if
-    /// a file could not be written.
+    /// Prints what came of a run, and says what is missing; `error` is of a file that could not be written.
     pub fn end(&self, text: &str, complete: bool, failed: bool, error: Option<&str>) -> ExitCode {
         let code = match complete {
             _ if failed || error.is_some() => FAILED,

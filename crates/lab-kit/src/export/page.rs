@@ -1,9 +1,10 @@
 //! What the pages of all commands have in common. They have no script and no resource from elsewhere: a page
 //! can be mailed, archived, and opened in twenty years.
-use super::STYLE;
 use super::svg::escape;
 use comfy_table::{Row, Table};
 use core::fmt::{Display, Write};
+
+const STYLE: &str = include_str!("page.css");
 
 /// A whole page; `rules` are those that its style sheet has besides.
 pub fn page(title: &str, rules: &str, body: &str) -> String {
@@ -66,12 +67,10 @@ pub fn table_with(body: &mut String, table: &Table, ours: impl Fn(&str) -> bool)
             };
             let text = if class == "best" { text.trim_end_matches(['*', ' ']) } else { &text };
             let text = escape(text);
-            let tag = if is_head {
-                "th"
-            } else if index == 0 {
-                "th scope=\"row\""
-            } else {
-                "td"
+            let tag = match index {
+                _ if is_head => "th",
+                0 => "th scope=\"row\"",
+                _ => "td",
             };
             let _ = write!(body, "<{tag} class=\"{class}\">{text}</{}>", &tag[..2]);
         }

@@ -1,6 +1,5 @@
 //! Pictures as SVG: shapes ([`Svg`]), and a line plot ([`Plot`]) with colours from the page's style sheet, so
-//! that light and dark both work. Its points tell their figures under the pointer, and its lines carry their
-//! names at their ends.
+//! that light and dark both work. Points tell their figures under the pointer; lines end with their names.
 use crate::export::grid::heading;
 use core::fmt::Write;
 
@@ -40,7 +39,6 @@ pub struct Point {
     pub range: Option<(f64, f64)>,
 }
 
-/// The line of a lock.
 pub struct Series<'a> {
     pub name: &'a str,
     /// Place in the registry of the report, which decides colour, dash and marker.
@@ -50,11 +48,9 @@ pub struct Series<'a> {
     /// Grey and without its name until it is pointed at or picked.
     pub grey: bool,
     pub points: Vec<Point>,
-    /// Where the lock stalled, if it did.
     pub stalled_at: Option<usize>,
 }
 
-/// A plot over thread counts.
 pub struct Plot<'a> {
     pub title: &'a str,
     /// What is counted along the horizontal axis: threads, vCPUs.

@@ -1,13 +1,11 @@
-//! What was measured of a lock, and how it is to the base: ratios as tables, for a terminal of a hundred
-//! columns or in Markdown.
+//! What was measured of a lock, and how it is to the base: tables of ratios, for terminals or in Markdown.
 use super::rules::{self, BASE};
 use crate::bench::once;
 use core::fmt::Write;
-use lab_kit::export::grid::{Column, in_pieces};
+use lab_kit::export::grid::{Column, of_columns, pieces};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{format_ns, three_figures};
 
-/// A lock under one load with so many threads.
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
     pub lock: String,
@@ -38,8 +36,7 @@ const QUANTITIES: [(&str, Show); 3] = [
     }),
 ];
 
-/// A lock beside the base under a load, or all; none if a cell of it is missing. One thread contends with
-/// nobody, and is left out.
+/// A lock beside the base under a load, or all, with several threads; none if a cell of it is missing.
 fn beside<'a>(samples: &'a [Sample], lock: &str, load: Option<&str>) -> Option<Vec<Pair<'a>>> {
     let contended = |lock: &str, sample: &Sample| sample.lock == lock && sample.threads > 1;
     let meant = |base: &&Sample| contended(BASE, base) && load.is_none_or(|load| base.load == load);
@@ -56,7 +53,6 @@ fn ratio(pairs: &[Pair], figure: fn(&Sample) -> &[f64]) -> Option<Ratio> {
     Ratio::of(&figures.collect::<Vec<_>>())
 }
 
-/// The longest wait of the lock.
 fn worst_ns(pairs: &[Pair]) -> Option<f64> {
     let waits = pairs.iter().map(|(cell, _)| cell.worst_ns).collect::<Option<Vec<_>>>();
     waits?.into_iter().reduce(f64::max)
@@ -82,17 +78,19 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
         let columns: Vec<Column> = columns.collect();
         if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
             let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
-            let table = if markdown { in_markdown } else { in_pieces };
-            text.push_str(&table("", &labels, &columns));
+            text += &if markdown {
+                in_markdown(&labels, &columns)
+            } else {
+                pieces(&of_columns("", &labels, &columns), 1)
+            };
         }
     }
     text
 }
 
-/// The table of these columns, in Markdown.
-fn in_markdown(corner: &str, rows: &[&str], columns: &[Column]) -> String {
+fn in_markdown(rows: &[&str], columns: &[Column]) -> String {
     let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();
-    let mut text = format!("| {corner}| {} |\n|---|{}", titles.join(" | "), "---|".repeat(columns.len()));
+    let mut text = format!("| | {} |\n|---|{}", titles.join(" | "), "---|".repeat(columns.len()));
     for (index, row) in rows.iter().enumerate() {
         let cells: Vec<&str> = columns.iter().map(|column| column.cells[index].as_str()).collect();
         let _ = write!(text, "\n| {row} | {} |", cells.join(" | "));

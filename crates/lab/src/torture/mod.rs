@@ -99,11 +99,12 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
         "torture: seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
     );
     let run = |number: usize, row: &&registry::Row| {
-        let progress = Progress::new(1, false);
-        progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
-        let run = |orders| parent::run_child(row, orders, &progress);
+        let run = |orders: Orders| {
+            let progress = Progress::new((orders.seconds * 1000.0) as u64, false);
+            progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
+            parent::run_child(row, orders, &progress)
+        };
         let mut outcome = until_caught(args.orders_for(&all, row), args.tries, run);
-        progress.finish();
         if extras.signals && !row.signal_safe {
             outcome.notes.push("tortured without signals, which it is not made for".to_owned());
         }

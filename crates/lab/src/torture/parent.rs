@@ -16,7 +16,6 @@ use std::time::Instant;
 /// How often the parent looks up while the child is silent.
 const TICK: Duration = Duration::from_millis(20);
 
-/// So many a stall report shows on the terminal.
 const WORKERS_SHOWN: usize = 40;
 
 /// How long a child may take in all: its run, its own stall detection at the end, time to start on a machine
@@ -33,7 +32,6 @@ fn limit(orders: &Orders) -> Duration {
 
 pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outcome {
     let (start, limit) = (Instant::now(), limit(&orders));
-    progress.restart((orders.seconds * 1000.0) as u64);
     let mut outcome = Outcome { orders, ..Outcome::default() };
     let (mut child, mut pipe) = match start_child(&outcome.orders) {
         Ok(started) => started,
