@@ -1,9 +1,7 @@
-//! `stanchion ablate`: what each rule of the default lock is worth, and how much hangs on each of its
-//! constants.
+//! `stanchion ablate`: what each rule of the default lock is worth, and how much hangs on its constants.
 //!
 //! Nothing is measured here: the rows ([`rules`]) are locks with other tunables, and benchmark or simulator
-//! run them beside `stanchion`. What comes back is a ratio for each row in a table for terminals or for the
-//! documentation ([`table`]).
+//! run them beside `stanchion`. What comes back is a table of ratios ([`table`]).
 mod args;
 mod rules;
 mod table;
@@ -13,12 +11,11 @@ pub(crate) use args::Args;
 use std::process::ExitCode;
 pub(crate) use table::Sample;
 
-/// Runs benchmark or simulator, and shows ratios instead of their tables.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let locks = rules::rows(args.constants).into_iter().map(|(_, lock)| lock).collect::<Vec<_>>().join(",");
     let render = |samples: &[Sample]| table::render(samples, args.markdown);
     match &args.machine {
         Some(machines) => sim::run_showing(&args.simulated(locks, machines.clone()), &render),
-        None => bench::run_showing(&args.measured(locks), &render),
+        None => bench::measure(&args.measured(locks), None, Some(&render)),
     }
 }

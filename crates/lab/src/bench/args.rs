@@ -1,5 +1,4 @@
-//! What may be typed after `stanchion bench` and `stanchion bench rw`. What it means together, and with so
-//! many CPUs, is told in `config.rs`.
+//! What may be typed after `stanchion bench` and `stanchion bench rw`; `config.rs` tells what it means.
 use super::cgroup::PERIOD_MS;
 use super::mix::{self, Mix};
 use super::{machine, quantity::SORTS};
@@ -61,7 +60,6 @@ pub(crate) struct Measure {
     pub quiet: bool,
 }
 
-/// What may be typed after `stanchion bench`.
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
@@ -105,7 +103,6 @@ pub(crate) struct Args {
     pub list: bool,
 }
 
-/// What may be typed after `stanchion bench rw`.
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(args_override_self = true)]
 pub(crate) struct RwArgs {
@@ -126,8 +123,7 @@ pub(crate) struct RwArgs {
     pub writers: Option<String>,
 }
 
-/// CPUs whose time a cgroup may get: the kernel takes no shorter quota than a millisecond in each period, and
-/// Linux runs on no more.
+/// CPUs whose time a cgroup may get: the kernel's least is a millisecond a period, and Linux has no more.
 fn limit(text: &str) -> Result<f64, String> {
     let cpus = within(1.0 / PERIOD_MS as f64, 8192.0)(text.trim());
     cpus.map_err(|error| error.replace("number", "number of CPUs") + ": write for example 1,0.5")

@@ -24,7 +24,6 @@ pub(crate) struct Profile {
 pub(crate) enum Pass {
     /// Acquisitions per second; no clock is read in the loop.
     Throughput,
-    /// The wait of every acquisition.
     Latency,
     /// Lock events, with the counting form of the lock.
     Events,
@@ -37,11 +36,9 @@ pub(crate) enum Pass {
 /// How time is spent and read, measured once at the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Calibration {
-    /// Nanoseconds of one step of the work loop.
     pub ns_per_step: f64,
     /// Ticks of the clock of latency passes per nanosecond.
     pub ticks_per_ns: f64,
-    /// Nanoseconds of reading that clock once.
     pub clock_read_ns: f64,
     /// Nanoseconds by which that clock advances at a time: no wait is known more exactly.
     pub clock_step_ns: f64,
@@ -64,7 +61,6 @@ pub(crate) struct CellSpec {
 }
 
 impl CellSpec {
-    /// What its threads do, and how many they are.
     pub(crate) fn load(&self) -> String {
         format!("{}, {}", named(&self.profile.name, self.mix), plural(self.threads, "thread"))
     }
@@ -112,7 +108,6 @@ pub(crate) const WRITE: usize = 1;
 /// What readers, or writers, did in a cell. Waits are those of a latency pass; other passes have none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Accesses {
-    /// Acquisitions of each thread within the window.
     pub counts: Vec<u64>,
     /// Waits as `(nanoseconds, how many)`, the filled buckets of a histogram.
     pub waits: Vec<(u64, u64)>,
@@ -126,7 +121,6 @@ pub(crate) struct Accesses {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CellOutcome {
     pub state: State,
-    /// Length of the measured window.
     pub elapsed_ns: u64,
     /// CPU time of all threads within the window.
     pub cpu_ns: u64,
@@ -143,7 +137,6 @@ impl CellOutcome {
         self.sides.iter().flat_map(|side| &side.counts).sum()
     }
 
-    /// So many as a rate per second.
     pub(crate) fn per_second(&self, count: u64) -> f64 {
         count as f64 * 1e9 / self.elapsed_ns.max(1) as f64
     }

@@ -1,5 +1,4 @@
-//! CPU limits of cells: a cgroup beside that of this process, which worker processes enter, and which goes
-//! away with the run.
+//! CPU limits of cells: a cgroup beside that of this process, which workers enter, until the run ends.
 use super::executor::WORKER;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +15,6 @@ enum Version {
     Two,
 }
 
-/// A cgroup with a CPU limit, removed when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Cgroup {
     dir: PathBuf,
@@ -102,8 +100,7 @@ fn remove_abandoned(beside: &Path) {
     }
 }
 
-/// In which directory the cgroups beside that of this process are, from `/proc/self/cgroup` and
-/// `/proc/self/mountinfo`. Of two hierarchies it is the one that has CPU limits.
+/// The directory of cgroups beside that of this process, in the hierarchy that has CPU limits.
 fn place(cgroups: &str, mounts: &str) -> Result<(PathBuf, Version), String> {
     // `number:controllers:path`, with neither number nor controllers in version 2.
     let own = |of: &dyn Fn(&str) -> bool| {

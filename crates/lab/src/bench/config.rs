@@ -23,8 +23,7 @@ struct Defaults {
     shares: &'static str,
 }
 
-/// What a user decides between, and two locks that show why it matters: one collapses at once, and the one
-/// that kernels have collapses later.
+/// What a user decides between; and two that show why: one collapses at once, that of kernels later.
 const MUTEXES: Defaults = Defaults {
     locks: "stanchion,ticket,qspin",
     peers: "std,parking_lot,pthread,pthread-adaptive",
@@ -85,7 +84,6 @@ fn read_and_write(setting: &mut Setting, args: &RwArgs, defaults: &Defaults) -> 
     Ok(())
 }
 
-/// What the arguments and the defaults say together.
 fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
     let measure = &args.measure;
     let (drain_ms, uncontended_rounds) = if args.quick { (500, 5) } else { (5000, 9) };

@@ -48,8 +48,7 @@ impl Memory {
 
 /// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
-    /// Whether it is a reader-writer lock. One that does not say so is measured as a mutex, and its `read` is
-    /// not called.
+    /// Whether it is a reader-writer lock. `read` of others is not called.
     const RW: bool = false;
 
     fn new() -> Self;
@@ -69,7 +68,6 @@ pub(crate) trait Contender: Send + Sync + 'static {
 /// Runs one cell in this process, which is a worker that ends afterwards; compiled for one lock.
 type Run = fn(&CellSpec) -> CellOutcome;
 
-/// A lock as the registry lists it.
 pub(crate) struct Entry {
     pub name: &'static str,
     pub kind: Kind,
@@ -110,7 +108,6 @@ impl Entry {
         }
     }
 
-    /// A lock that people use today.
     pub(crate) const fn peer<C: Contender>(name: &'static str, about: &'static str) -> Self {
         Self {
             name,

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, HashMap};
 /// Runs a cell. Tests put a mock here in place of a machine.
 type Execute<'a> = &'a mut dyn FnMut(&CellSpec) -> Result<CellOutcome, CellError>;
 
-/// Watches a run from outside.
 pub(crate) trait Observer {
     /// A cell is about to run, or to be left out. Says whether the run goes on.
     fn step(&mut self, spec: &CellSpec) -> bool;
@@ -22,7 +21,6 @@ pub(crate) trait Observer {
 /// What has come of a group, by [`Group::key`].
 type Tallies = HashMap<String, Tally>;
 
-/// What has come of one cell in the present group.
 #[derive(Default)]
 struct Tally {
     state: State,
@@ -72,7 +70,6 @@ fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, report: &Repor
     true
 }
 
-/// Puts what a group measured into the report.
 fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
     // Nothing is known of a cell if the run was stopped before its first round.
     tallies.retain(|_, tally| !tally.rounds.is_empty() || tally.state != State::Measured);

@@ -23,20 +23,17 @@ pub(crate) enum CellError {
     Interrupted,
 }
 
-/// The hidden subcommand that runs a cell.
 pub(crate) const WORKER: &str = "bench-worker";
 /// What a worker may need beyond its cell and its drain: to start, to merge histograms, to be scheduled.
 const GRACE: Duration = Duration::from_secs(10);
 
-/// Runs a cell in a worker process, which is this program under its hidden subcommand: in the cgroup, if the
-/// cell has a CPU limit.
+/// Runs a cell in a worker process, which is this program again: in the cgroup, if the cell has a CPU limit.
 pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcome, CellError> {
     let limit = spec.profile.cpu_limit.zip(cgroup);
     if let Some((cpus, cgroup)) = limit {
         cgroup.limit_to(cpus).map_err(CellError::Died)?;
     }
-    // The link names the running program even if its file has been replaced meanwhile. A process group of its
-    // own keeps Ctrl-C for the parent, which decides what to keep.
+    // The link names this program even if its file was replaced. Its own group keeps Ctrl-C for the parent.
     let mut child = Command::new("/proc/self/exe")
         .args([WORKER, &serde_json::to_string(spec).expect("a cell has only string keys")])
         .args(limit.map(|(_, cgroup)| cgroup.entrance()))
@@ -104,8 +101,7 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
 fn run_cell(text: &str) -> Result<String, String> {
     let spec: CellSpec = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
     if spec.pass == Pass::Uncontended {
-        // One CPU for all of them, so that no lock is measured on the slower one. If pinning is refused the
-        // figure is only noisier.
+        // So that no lock is measured on a slower CPU. If pinning is refused the figure is only noisier.
         let _ = pin_to_one_cpu();
     }
     let (name, settings) = tuned::read(&spec.lock)?;

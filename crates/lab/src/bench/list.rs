@@ -1,5 +1,4 @@
 //! The text of `--list`.
-use super::cell::Profile;
 use super::contender::Kind;
 use super::contenders::registry;
 use super::profiles;
@@ -23,7 +22,7 @@ pub(crate) fn list(rw: bool) -> String {
         let _ = writeln!(text, "  {:<27} {}", entry.name, entry.memory.description());
     }
     text.push_str("profiles\n");
-    for (Profile { name, critical_ns, think_ns, .. }, about) in profiles::named() {
+    for (name, critical_ns, think_ns, _, about) in profiles::NAMED {
         let times = format!("cs={critical_ns}ns,think={think_ns}ns");
         let _ = writeln!(text, "  {name:<17} {times:<24}  {about}");
     }

@@ -6,7 +6,6 @@ use std::collections::BTreeSet;
 use std::fs::read_to_string;
 use std::time::Instant;
 
-/// The CPUs this process may run on, in order.
 pub(crate) fn available_cpus() -> Vec<usize> {
     sched_getaffinity(None).map_or_else(
         |_| (0..std::thread::available_parallelism().map_or(1, usize::from)).collect(),
@@ -85,7 +84,6 @@ pub(crate) fn rusage(who: libc::c_int) -> libc::rusage {
     usage
 }
 
-/// CPU time of this process and of the children it has waited for.
 fn family_cpu_time() -> Duration {
     let usage = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(rusage);
     let times = usage.iter().flat_map(|usage| [usage.ru_utime, usage.ru_stime]);
@@ -109,13 +107,6 @@ fn busy_and_stolen(stat: &str, cpus: &[usize]) -> (f64, f64) {
         }
     }
     sums
-}
-
-/// How busy the CPUs are before anything is measured: the share in use over `time`.
-pub(crate) fn busy_before(cpus: &[usize], time: Duration) -> f64 {
-    let first = Activity::sample(cpus);
-    std::thread::sleep(time);
-    Activity::sample(cpus).shares_since(&first, cpus.len()).0
 }
 
 /// Programs ready to run right now, other than the one asking.

@@ -4,7 +4,6 @@ use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::threads;
 
-/// Who reads and who writes in a cell.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mix", rename_all = "lowercase")]
 pub(crate) enum Mix {
@@ -23,8 +22,7 @@ pub(crate) struct Load<'a> {
 }
 
 impl Load<'_> {
-    /// How many threads a cell has in a column, which is one of threads or of readers; and the other way
-    /// round.
+    /// How many threads a cell has in a column of threads or of readers.
     pub(crate) fn threads(self, column: usize) -> usize {
         column + self.mix.map_or(0, Mix::writers)
     }

@@ -36,10 +36,11 @@ pub(crate) use args::{Args, Measure};
 pub(crate) use contenders::take_pthread_locks;
 pub(crate) use executor::work;
 pub(crate) use export::csv;
+use lab_kit::output::print;
 pub(crate) use machine::{available_cpus, cpus, other_runnable, restrict_to};
 pub(crate) use mix::once;
 pub(crate) use report::Report;
-pub(crate) use run::run_showing;
+pub(crate) use run::measure;
 use std::process::ExitCode;
 
 /// `stanchion bench`, and what else can be benchmarked.
@@ -68,10 +69,9 @@ impl Command {
     }
 }
 
-/// Runs what was asked for.
 pub(crate) fn run(command: &Command) -> Result<ExitCode, String> {
     let (args, rw) = command.args();
-    run::run(args, rw)
+    if args.list { Ok(print(&list::list(rw.is_some()), ExitCode::SUCCESS)) } else { measure(args, rw, None) }
 }
 
 /// What `run` would refuse, in one line, without running anything.

@@ -15,8 +15,7 @@ const OVERHEAD_ROUNDS: usize = 3;
 /// What starting and ending a worker costs, for the estimate of the time left.
 const START_MS: u64 = 25;
 
-/// What one thread can pay for a lock that nobody else wants: name and title of the figure, and how it is
-/// measured.
+/// What a lock that nobody else wants can cost: name and title of the figure, and how it is measured.
 pub(crate) const COSTS: [(&str, &str, Option<Mix>, Pass); 4] = [
     ("ns", "ns", None, Pass::Uncontended),
     ("after_ns", "after ns", None, Pass::AfterContention),
@@ -72,7 +71,6 @@ pub(crate) fn groups(report: &Report, uncontended_only: bool) -> Vec<Group> {
     groups
 }
 
-/// Time one cell takes, nearly.
 pub(crate) fn nominal_ms(spec: &CellSpec) -> u64 {
     spec.time_ms + spec.time_ms.min(100) / 5 + START_MS
 }

@@ -5,27 +5,15 @@ use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
 use std::collections::BTreeMap;
 
-/// Profiles that have a name of their own, in the order of the tables, and what they are.
-pub(crate) fn named() -> [(Profile, &'static str); 5] {
-    let profile = |name: &str, critical_ns, think_ns, yields| Profile {
-        name: name.to_owned(),
-        critical_ns,
-        think_ns,
-        yields,
-        cpu_limit: None,
-    };
-    [
-        (profile("empty", 0, 0, false), "nothing but the lock: the most contention there is"),
-        (profile("short", 50, 200, false), "a counter or a list head under a lock"),
-        (profile("medium", 200, 1_000, false), "a map lookup under a lock"),
-        (profile("long", 2_000, 2_000, false), "work that should not be under a lock, but is"),
-        (profile("yield", 1_000, 2_000, true), "holders yield within the section; not part of `all`"),
-    ]
-}
-
-fn names() -> [String; 5] {
-    named().map(|(profile, _)| profile.name)
-}
+/// Profiles that have a name of their own, in the order of the tables: section and think time in nanoseconds,
+/// whether holders yield, and what they are.
+pub(crate) const NAMED: [(&str, u64, u64, bool, &str); 5] = [
+    ("empty", 0, 0, false, "nothing but the lock: the most contention there is"),
+    ("short", 50, 200, false, "a counter or a list head under a lock"),
+    ("medium", 200, 1_000, false, "a map lookup under a lock"),
+    ("long", 2_000, 2_000, false, "work that should not be under a lock, but is"),
+    ("yield", 1_000, 2_000, true, "holders yield within the section; not part of `all`"),
+];
 
 /// A section longer than this would outlast the window of a cell.
 const LONGEST_NS: u64 = 10_000_000;
@@ -49,7 +37,8 @@ pub(crate) fn parse<'a>(lists: impl IntoIterator<Item = &'a str>) -> Result<Vec<
         profiles.extend(own(&parts)?);
     }
     if profiles.is_empty() {
-        return Err(format!("no profile was named: choose from {}", names().join(", ")));
+        let names = NAMED.map(|(name, ..)| name);
+        return Err(format!("no profile was named: choose from {}", names.join(", ")));
     }
     let profiles = once(profiles);
     for (index, profile) in profiles.iter().enumerate() {
@@ -61,10 +50,17 @@ pub(crate) fn parse<'a>(lists: impl IntoIterator<Item = &'a str>) -> Result<Vec<
 }
 
 fn by_name(word: &str) -> Result<Vec<Profile>, String> {
-    let all = named().into_iter().map(|(profile, _)| profile);
-    let profiles: Vec<_> = all.filter(|of| of.name == word || (word == "all" && !of.yields)).collect();
+    let named = NAMED.map(|(name, critical_ns, think_ns, yields, _)| Profile {
+        name: name.to_owned(),
+        critical_ns,
+        think_ns,
+        yields,
+        cpu_limit: None,
+    });
+    let meant = |of: &Profile| of.name == word || (word == "all" && !of.yields);
+    let profiles: Vec<_> = named.into_iter().filter(meant).collect();
     if profiles.is_empty() {
-        let unknown = unknown("profile", word, names().iter().map(String::as_str));
+        let unknown = unknown("profile", word, NAMED.map(|(name, ..)| name));
         return Err(format!("{unknown}; or give times, as in cs=50ns,think=200ns"));
     }
     Ok(profiles)
@@ -114,7 +110,7 @@ mod tests {
     #[test]
     fn all_means_those_whose_holders_run_and_nothing_comes_twice() {
         let of = |list| parse([list]).expect("valid");
-        assert_eq!(of("all,short").len(), named().len() - 1);
+        assert_eq!(of("all,short").len(), NAMED.len() - 1);
         assert!(of("yield")[0].yields && of("all").iter().all(|one| !one.yields));
     }
 

@@ -1,5 +1,4 @@
-//! What is known of a cell, told once: its title, its unit, and whether more is better. Tables, plots and
-//! `--sort` follow.
+//! What is known of a cell: title, unit, and whether more is better. Tables, plots and `--sort` follow.
 use super::report::{Cell, Latency};
 use Figure::{Cost, Fairness, Number, Rate, Wait};
 use lab_kit::stats::Summary;

@@ -97,7 +97,6 @@ pub(crate) struct Latency {
 pub(crate) struct Fairness {
     /// Slowest thread over fastest: 1 is even, 0 is a thread that got nothing.
     pub min_over_max: f64,
-    /// Jain's index: 1 is even, 1/n is one thread that got everything.
     pub jain: f64,
 }
 
@@ -194,8 +193,7 @@ impl Report {
         self.section(load).filter(sound).collect()
     }
 
-    /// The sound cell of a peer with the most acquisitions per second in the column of a sound cell, and the
-    /// throughput of this relative to it.
+    /// The fastest sound cell of a peer in the column of a sound cell, and this one's throughput beside it.
     pub(crate) fn best_peer<'a>(&'a self, cell: &Cell) -> Option<(&'a Cell, Ratio)> {
         let load = self.load(cell).filter(|_| cell.state == State::Measured)?;
         let peers = self.column(load, load.column(cell.threads)).into_iter();
@@ -204,7 +202,6 @@ impl Report {
         Some((peer, Ratio::of(&[(cell.rates(), peer.rates())])?))
     }
 
-    /// The names of all locks, and that of none.
     pub(crate) fn names_and_none(&self) -> Vec<&str> {
         once(self.locks.iter().map(|lock| lock.name.as_str()).chain([NO_LOCK]))
     }
@@ -229,6 +226,12 @@ impl Report {
     /// The middle of it, infinite where it was not measured.
     pub(crate) fn median_cost(&self, lock: &str, name: &str) -> f64 {
         self.cost(lock, name).map_or(f64::INFINITY, |cost| cost.median)
+    }
+
+    /// The lock, of those of some kinds, that costs one thread the least.
+    pub(crate) fn cheapest(&self, name: &str, kinds: impl Fn(Kind) -> bool) -> Option<&LockInfo> {
+        let cost = |info: &LockInfo| self.median_cost(&info.name, name);
+        self.locks.iter().filter(|info| kinds(info.kind)).min_by(|a, b| cost(a).total_cmp(&cost(b)))
     }
 
     /// Whether anything went wrong that must not pass silently.

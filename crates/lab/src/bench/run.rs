@@ -4,7 +4,6 @@ use super::cell::CellSpec;
 use super::cgroup::Cgroup;
 use super::engine::{self, Observer};
 use super::export::formats;
-use super::list::list;
 use super::machine::{self, Activity};
 use super::plan::{self, Group, Topic};
 use super::report::{Cell, Report, State};
@@ -16,25 +15,14 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
-use lab_kit::output::{print, warn};
+use lab_kit::output::warn;
 use lab_kit::progress::Progress;
 use lab_kit::units::spoken;
 use std::process::ExitCode;
 
 type Tables<'a> = &'a dyn Fn(&[Sample]) -> String;
 
-/// How long the machine is watched before the start.
 const WATCH: Duration = Duration::from_millis(200);
-
-/// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks.
-pub(crate) fn run(args: &Args, rw: Option<&RwArgs>) -> Result<ExitCode, String> {
-    if args.list { Ok(print(&list(rw.is_some()), ExitCode::SUCCESS)) } else { measure(args, rw, None) }
-}
-
-/// Runs the cells of the benchmark of mutexes, and shows them in tables of another kind.
-pub(crate) fn run_showing(args: &Args, tables: Tables) -> Result<ExitCode, String> {
-    measure(args, None, Some(tables))
-}
 
 fn sample(cell: &Cell) -> Sample {
     let sound = cell.state == State::Measured;
@@ -48,9 +36,9 @@ fn sample(cell: &Cell) -> Sample {
     }
 }
 
-/// Whatever may be refused is refused before anything is measured. With tables of another kind only the cells
-/// of the matrix are measured, and no answer is told.
-fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
+/// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks; with tables of another kind only
+/// the cells of the matrix, and without an answer. What is to be refused is before anything is measured.
+pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
     let Measure { cpus, files, quiet, .. } = &args.measure;
     if let Some(cpus) = cpus {
         machine::restrict_to(cpus)
@@ -70,12 +58,14 @@ fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<E
             (None, Some(Warning::NoCpuLimit { reason }))
         }
     };
+    let first = Activity::sample(&cpus);
+    std::thread::sleep(WATCH);
     let mut before = warnings::before(&Beforehand {
         debug_build: cfg!(debug_assertions),
         cpus: cpus.len(),
         quota: std::thread::available_parallelism().map_or(cpus.len(), usize::from),
         runnable: machine::other_runnable(),
-        busy: machine::busy_before(&cpus, WATCH),
+        busy: Activity::sample(&cpus).shares_since(&first, cpus.len()).0,
         governor: machine::governor(),
         stable_clock: stanchion::native::ticks::are_steady(),
     });
@@ -144,7 +134,6 @@ fn finish(driver: &Driver, report: &Report, mut text: String) -> ExitCode {
 
 /// Keeps files, warnings and progress up to date while the engine runs.
 struct Driver {
-    /// Whether the answer is told.
     tells: bool,
     exports: Exports<Report>,
     progress: Progress,

@@ -89,28 +89,21 @@ impl<'a> Rows<'a> {
         (!all.is_empty()).then(|| format!("collapsed below a tenth of the best: {}", all.join(", ")))
     }
 
-    /// A quantity of the locks that have a row.
     pub(crate) fn table(&self, quantity: &Quantity) -> Table {
-        let figure = |lock: &str, column| {
-            let cell = self.report.at(lock, self.load, column)?;
+        self.by_count(&self.shown, "-", |cell| {
             if let Some(word) = cell.state.word() {
                 return Some(word.to_owned());
             }
-            let best = is_best(&self.report.column(self.load, column), cell, quantity);
-            Some(quantity.show(cell)? + if best { "*" } else { " " })
-        };
-        self.by_count(&self.shown, |lock, column| figure(lock, column).unwrap_or("-".to_owned()))
+            let column = self.report.column(self.load, self.load.column(cell.threads));
+            Some(quantity.show(cell)? + if is_best(&column, cell, quantity) { "*" } else { " " })
+        })
     }
 
     /// Our locks relative to the best peer of each column. A ratio has an interval, or is left out.
     fn ratios(&self) -> String {
         let is_ours = |name: &&&str| self.report.kind(name) == Some(Kind::Stanchion);
         let ours: Vec<&str> = self.shown.iter().filter(is_ours).copied().collect();
-        let told = |lock: &str, column| {
-            let (_, ratio) = self.report.best_peer(self.report.at(lock, self.load, column)?)?;
-            Some(ratio.told()? + " ")
-        };
-        let table = self.by_count(&ours, |lock, column| told(lock, column).unwrap_or("- ".to_owned()));
+        let table = self.by_count(&ours, "- ", |cell| Some(self.report.best_peer(cell)?.1.told()? + " "));
         if table.row_iter().flat_map(|row| row.cell_iter().skip(1)).all(|cell| cell.content() == "- ") {
             return String::new();
         }
@@ -119,11 +112,12 @@ impl<'a> Rows<'a> {
     }
 
     /// A table with a row for each of `locks` and a column for each count of threads or readers.
-    fn by_count(&self, locks: &[&str], show: impl Fn(&str, usize) -> String) -> Table {
+    fn by_count(&self, locks: &[&str], none: &str, show: impl Fn(&Cell) -> Option<String>) -> Table {
         let setting = &self.report.setting;
+        let shown = |lock: &&str, count| self.report.at(lock, self.load, count).and_then(&show);
         let column = |&count: &usize| Column {
             title: heading(count, setting.cpus.len()) + " ",
-            cells: locks.iter().map(|lock| show(lock, count)).collect(),
+            cells: locks.iter().map(|lock| shown(lock, count).unwrap_or(none.to_owned())).collect(),
         };
         let columns: Vec<Column> = setting.threads.iter().map(column).collect();
         grid::of_columns(&format!("{} (per CPU)", self.load.counted()), locks, &columns)
@@ -199,8 +193,7 @@ pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {
     COSTS.iter().map(|&(name, title, ..)| (name, title)).filter(|(name, _)| measured(name)).collect()
 }
 
-/// A row for each lock, the cheapest first and the bare loop last: each cost with its ratio to the best peer,
-/// then sizes.
+/// A row for each lock, cheapest first, the bare loop last: costs with ratios to the best peer, and sizes.
 pub(crate) fn costs_table(report: &Report) -> Table {
     let name = costs(report).first().map_or("", |(name, _)| name);
     let mut locks: Vec<&str> = report.uncontended.iter().map(|row| row.lock.as_str()).collect();
@@ -208,9 +201,8 @@ pub(crate) fn costs_table(report: &Report) -> Table {
     locks.sort_by(|a, b| bare(a).cmp(&bare(b)).then(cost(a).total_cmp(&cost(b))));
     let mut columns = Vec::new();
     for (name, title) in costs(report) {
-        let peers = report.locks.iter().filter(|lock| lock.kind == Kind::Peer).map(|lock| lock.name.as_str());
-        let cost = |lock: &str| report.median_cost(lock, name);
-        let best = peers.min_by(|a, b| cost(a).total_cmp(&cost(b))).and_then(|peer| report.cost(peer, name));
+        let peer = report.cheapest(name, |kind| kind == Kind::Peer);
+        let best = peer.and_then(|peer| report.cost(&peer.name, name));
         let figure = |lock: &&str| report.cost(lock, name).map(|own| format!("{:.2}", own.median));
         let ratio = |lock: &&str| {
             let (own, best) = (report.cost(lock, name)?, best?);
@@ -237,7 +229,6 @@ fn column(title: &str, cells: impl Iterator<Item = Option<String>>) -> Column {
 pub(crate) const ABOUT_COSTS: &str = "acquire + release by one thread, loop included (median of the rounds; ratios \
     with 95 %\nintervals); after: the same of a lock for which two threads contended before";
 
-/// The table of uncontended costs, for a terminal.
 fn uncontended(report: &Report) -> String {
     if report.uncontended.is_empty() {
         return String::new();

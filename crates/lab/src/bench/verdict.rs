@@ -1,5 +1,4 @@
-//! The answer, in ten lines at most: which lock to take here, by how much over what people use today, what it
-//! costs, how long its waiters wait, and how sure that is.
+//! The answer in ten lines at most: which lock to take here, how it does beside others, and how sure that is.
 use super::contender::Kind;
 use super::mix::{Load, once};
 use super::quantity::fairness;
@@ -29,19 +28,22 @@ pub(crate) fn lines(report: &Report) -> Vec<String> {
     let all = candidates(report, &contended, &collapsed);
     let mut lines = vec![("broken", wrong(report))];
     if let Some(best) = all.first() {
+        let others = others(best, &all);
         lines.extend([
             ("take", take(report, best, &all, contended.len())),
-            ("ahead", compared(best, &all, "throughput", Cell::rates)),
+            ("ahead", compared(best, &others, "throughput", Cell::rates)),
             ("weakest", weakest(report, best).into_iter().collect()),
-            ("costs", compared(best, &all, "CPU time of an acquisition", |cell| &cell.cpu_rounds)),
-            ("shares", shares(best, &all)),
-            ("waits", waits(report, best, &all).unwrap_or_default()),
+            ("costs", compared(best, &others, "CPU time of an acquisition", |cell| &cell.cpu_rounds)),
+            ("shares", shares(best, others.first().copied())),
+            ("waits", waits(report, best, &others).unwrap_or_default()),
             ("alone", alone(report, best.info)),
         ]);
     } else {
         let undecided = "not decided: no lock held under all loads".to_owned();
         lines.push(("take", if contended.is_empty() { Vec::new() } else { vec![undecided] }));
-        lines.push(("alone", cheapest(report).map(|lock| alone(report, lock)).unwrap_or_default()));
+        let name = costs(report).first().map_or("", |(name, _)| name);
+        let cheapest = report.cheapest(name, |kind| kind != Kind::Hidden);
+        lines.push(("alone", cheapest.map(|lock| alone(report, lock)).unwrap_or_default()));
     }
     lines.push(("lost", lost(report, &collapsed)));
     let told = lines.into_iter().filter(|(_, items)| !items.is_empty());
@@ -81,7 +83,6 @@ fn sure(report: &Report) -> String {
     format!("verdict: {}", fitted("", &items).trim_start())
 }
 
-/// The loads at which several threads want the lock.
 fn contended(report: &Report) -> Vec<(Load<'_>, usize)> {
     let columns = |load| report.setting.threads.iter().map(move |&column| (load, column));
     let several =
@@ -147,12 +148,12 @@ fn others<'a>(best: &Candidate, all: &'a [Candidate<'a>]) -> Vec<&'a Candidate<'
 }
 
 /// The best lock beside the peers, by throughput or by CPU time.
-fn compared(best: &Candidate, all: &[Candidate], what: &str, value: fn(&Cell) -> &[f64]) -> Vec<String> {
+fn compared(best: &Candidate, others: &[&Candidate], what: &str, of: fn(&Cell) -> &[f64]) -> Vec<String> {
     let told = |peer: &&Candidate| {
-        let ratio = best.beside(peer, value)?.told()?;
+        let ratio = best.beside(peer, of)?.told()?;
         Some(format!("{ratio} of {}", peer.info.name))
     };
-    first_with(what, others(best, all).iter().filter_map(told).collect())
+    first_with(what, others.iter().filter_map(told).collect())
 }
 
 /// The first item says what the figures are.
@@ -173,12 +174,12 @@ fn weakest(report: &Report, best: &Candidate) -> Option<String> {
 }
 
 /// How evenly it is shared, and what memory it takes.
-fn shares(best: &Candidate, all: &[Candidate]) -> Vec<String> {
+fn shares(best: &Candidate, other: Option<&Candidate>) -> Vec<String> {
     let range = |of: &Candidate| {
         let values = || of.cells.iter().filter_map(|cell| fairness(cell));
         Some(format!("{:.2}–{:.2}", values().reduce(f64::min)?, values().reduce(f64::max)?))
     };
-    let other = others(best, all).first().and_then(|of| Some(format!(" ({} {})", of.info.name, range(of)?)));
+    let other = other.and_then(|of| Some(format!(" ({} {})", of.info.name, range(of)?)));
     let told = |own| format!("slowest thread {own} of the fastest{}", other.unwrap_or_default());
     let mut items: Vec<String> = range(best).map(told).into_iter().collect();
     let memory = best.info.memory;
@@ -188,14 +189,13 @@ fn shares(best: &Candidate, all: &[Candidate]) -> Vec<String> {
     items
 }
 
-fn waits(report: &Report, best: &Candidate, all: &[Candidate]) -> Option<Vec<String>> {
+fn waits(report: &Report, best: &Candidate, others: &[&Candidate]) -> Option<Vec<String>> {
     let longest = |of: &Candidate| {
         let waits = of.cells.iter().filter_map(|cell| Some(cell.latency.as_ref()?.worst_ns));
         Some(format_ns(waits.max()? as f64))
     };
     let (own, time) = (longest(best)?, report.setting.latency_time_ms);
-    let peers = others(best, all).into_iter();
-    let peers = peers.filter_map(|peer| Some(format!("{} {}", peer.info.name, longest(peer)?)));
+    let peers = others.iter().filter_map(|peer| Some(format!("{} {}", peer.info.name, longest(peer)?)));
     Some(core::iter::once(format!("longest {own} in rounds of {time} ms")).chain(peers).collect())
 }
 
@@ -214,14 +214,6 @@ fn alone(report: &Report, lock: &LockInfo) -> Vec<String> {
     };
     let costs = costs(report).into_iter().filter(|(name, _)| *name != "after_ns");
     first_with(&lock.name, costs.filter_map(told).collect())
-}
-
-/// The lock that costs one thread the least, if nothing else was measured.
-fn cheapest(report: &Report) -> Option<&LockInfo> {
-    let (name, _) = costs(report).first().copied()?;
-    let cost = |info: &LockInfo| report.median_cost(&info.name, name);
-    let locks = report.locks.iter().filter(|info| info.kind != Kind::Hidden);
-    locks.min_by(|a, b| cost(a).total_cmp(&cost(b)))
 }
 
 fn wrong(report: &Report) -> Vec<String> {

@@ -121,8 +121,7 @@ impl Calibration {
     }
 }
 
-/// What the process has used beyond `before`, and nothing else. Beyond none it is a time stamp: the monotonic
-/// clock as `elapsed_ns`, and all that the process has used so far.
+/// What the process has used beyond `before`; beyond none, the monotonic clock and all that was used so far.
 pub(crate) fn used(before: &CellOutcome) -> CellOutcome {
     let time = |clock| Duration::try_from(clock_gettime(clock)).expect("these clocks begin with zero");
     let ns = |clock| time(clock).as_nanos() as u64;
@@ -147,8 +146,7 @@ pub(crate) fn drain<E>(ends: &Receiver<E>, threads: usize, drain_ms: u64) -> Vec
 /// Acquisitions between two looks at the clock in the uncontended pass.
 const BATCH: u32 = 1000;
 
-/// One operation over and over, and nothing else, on one CPU: how often, and what that used. Only the loop of
-/// a batch is compiled for each operation.
+/// One operation over and over: how often, and what that used. Only the loop of a batch is compiled for each.
 pub(crate) fn alone(time: Duration, mut operation: impl FnMut()) -> CellOutcome {
     batches(time, &mut || {
         for _ in 0..BATCH {
@@ -178,15 +176,6 @@ fn batches(time: Duration, batch: &mut dyn FnMut()) -> CellOutcome {
 /// Where waits are recorded: to within one per cent, in ticks, up to a minute.
 pub(crate) fn new_histogram() -> Histogram<u64> {
     Histogram::new_with_max(600_000_000_000, 2).expect("constant bounds are valid")
-}
-
-/// The waits recorded, and the longest that was still in progress, in nanoseconds.
-pub(crate) fn waits(recorded: &Histogram<u64>, unfinished: u64, calibration: &Calibration) -> Accesses {
-    let ns = |ticks: u64| (ticks as f64 / calibration.ticks_per_ns) as u64;
-    let buckets = recorded.iter_recorded();
-    let waits = buckets.map(|bucket| (ns(bucket.value_iterated_to()), bucket.count_at_value())).collect();
-    let worst_ns = ns(recorded.max().max(unfinished));
-    Accesses { counts: Vec::new(), waits, worst_ns, unfinished_ns: ns(unfinished) }
 }
 
 #[cfg(test)]

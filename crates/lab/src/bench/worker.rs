@@ -1,19 +1,13 @@
 //! Runs one cell once, in a process of its own.
 //!
-//! # Why a process per cell
-//!
 //! A lock under test may stall (thirty-two threads behind each other in a FIFO spin lock on two CPUs),
 //! corrupt memory or crash. In a process of its own it can be killed, its spinning threads do not burn the
 //! CPUs of the next cell, and CPU time and context switches of the process are those of the cell, also when
 //! it stalls. Starting it costs about two milliseconds, outside of the window. Every round also gets fresh
 //! addresses, so that no lock profits from a lucky cache layout in all of them.
 //!
-//! # The window
-//!
 //! Threads meet at a barrier, run a short warm-up, and publish their counts on cache lines of their own. The
 //! window lies between two readings of all counts, so neither thread start nor drain is in the rates.
-//!
-//! # The check
 //!
 //! A mutex protects a counter, which is read before the work of a section and written after it. A
 //! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
@@ -22,7 +16,7 @@
 use super::cell::{Accesses, CellOutcome, CellSpec, Pass, Profile, READ, State, WRITE};
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
-use super::work::{Steps, alone, drain, new_histogram, random, used, waits};
+use super::work::{Steps, alone, drain, new_histogram, random, used};
 use core::hint::black_box;
 use core::sync::atomic::Ordering::Relaxed;
 use core::sync::atomic::{AtomicU32, AtomicU64};
@@ -65,7 +59,6 @@ struct Shared {
     pair: CachePadded<[AtomicU64; 2]>,
     slots: Box<[CachePadded<Slot>]>,
     phase: CachePadded<AtomicU32>,
-    /// Where the threads meet before.
     barrier: Barrier,
 }
 
@@ -128,8 +121,7 @@ fn run_loop<C: Contender, const TIMED: bool>(lock: &C, shared: &Shared, index: u
         slot.acquisitions[side].store(acquisitions[side], Relaxed);
         if TIMED {
             match shared.phase.load(Relaxed) {
-                // This wait was under way at the stop, where it was seen and counted; it ended in the
-                // drain, where fewer and fewer threads compete.
+                // This wait was seen and counted at the stop; it ended when fewer and fewer competed.
                 STOPPED => break,
                 MEASURING => waits[side].saturating_record(granted.saturating_sub(asked)),
                 _ => {}
@@ -144,7 +136,6 @@ fn run_loop<C: Contender, const TIMED: bool>(lock: &C, shared: &Shared, index: u
 
 /// What is compiled for each lock. All else is compiled once.
 trait Loops: Send + Sync {
-    /// A thread of the cell.
     fn run(&self, shared: &Shared, index: usize) -> ThreadWaits;
     /// Reads, or else writes, of one thread with nothing in them.
     fn alone(&self, time: Duration, reads: bool) -> CellOutcome;
@@ -216,8 +207,7 @@ fn add_up(ends: Vec<ThreadWaits>) -> [Histogram<u64>; 2] {
     sums
 }
 
-/// Runs the cell with the lock `C`. Threads that never get the lock are left behind: the caller reports and
-/// exits.
+/// Runs the cell with the lock `C`. Threads that never get it are left behind: the caller reports and exits.
 pub(crate) fn run<C: Contender>(cell: &CellSpec) -> CellOutcome {
     let lock = Arc::new(CachePadded::new(C::new()));
     lock.settle();
@@ -230,8 +220,7 @@ fn run_with(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
         Pass::Uncontended => {}
         Pass::AfterContention => {
             run_threads(&contention(cell), lock);
-            // As the executor does for the other pass; not before, or no two threads would run at the same
-            // time.
+            // As the executor does for the other pass. Before, no two threads would run at the same time.
             let _ = pin_to_one_cpu();
         }
     }
@@ -284,9 +273,16 @@ fn run_threads(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
         first = first.map(|counts| vec![0; counts.len()]);
         last = done;
     }
-    let accesses = |side: usize| Accesses {
-        counts: last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
-        ..waits(&all_waits[side], unfinished[side], &cell.calibration)
+    let ns = |ticks: u64| (ticks as f64 / cell.calibration.ticks_per_ns) as u64;
+    let accesses = |side: usize| {
+        let (waits, unfinished): (&Histogram<u64>, u64) = (&all_waits[side], unfinished[side]);
+        let buckets = waits.iter_recorded();
+        Accesses {
+            counts: last[side].iter().zip(&first[side]).map(|(last, first)| last - first).collect(),
+            waits: buckets.map(|of| (ns(of.value_iterated_to()), of.count_at_value())).collect(),
+            worst_ns: ns(waits.max().max(unfinished)),
+            unfinished_ns: ns(unfinished),
+        }
     };
     let events = stanchion::events::snapshot().into_iter().filter(|line| line.count > 0);
     CellOutcome {

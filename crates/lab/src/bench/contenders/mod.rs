@@ -1,5 +1,4 @@
-//! Every lock the benchmark knows, with a row for each: Stanchion's own as the catalogue has them, and
-//! [`peers`].
+//! A row for every lock that the benchmark knows: Stanchion's own as the catalogue has them, and [`peers`].
 mod peers;
 mod pthread;
 mod spin_park;
@@ -84,8 +83,7 @@ static RWLOCKS: &[Entry] = &[
     Entry::peer::<None<true>>(NO_LOCK, NO_EXCLUSION).hidden(),
 ];
 
-/// The registry of mutexes, or of reader-writer locks, in the order of tables and legends: ours first, then
-/// what people use today.
+/// All mutexes, or all reader-writer locks, in the order of tables: ours first, then what people use today.
 pub(crate) fn registry(rw: bool) -> impl Iterator<Item = &'static Entry> + Clone {
     let (ours, others) = if rw { (OUR_RWLOCKS, RWLOCKS) } else { (OUR_MUTEXES, MUTEXES) };
     ours.iter().chain(others)

@@ -62,7 +62,6 @@ impl Contender for mcslock::raw::spins::Mutex<()> {
     }
 }
 
-/// No lock at all. With one thread it is the harness's own overhead; with more it must be caught.
 pub(crate) struct None<const RW: bool>;
 
 impl<const RW: bool> Contender for None<RW> {

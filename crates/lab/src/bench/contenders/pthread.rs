@@ -13,18 +13,13 @@ pub(crate) struct Posix<T, const KIND: c_int>(UnsafeCell<T>);
 // touched by nothing but those calls.
 unsafe impl<T, const KIND: c_int> Sync for Posix<T, KIND> {}
 
-/// The default mutex, which sleeps at once, or glibc's adaptive one, which spins for about as long as past
-/// waits took before it sleeps.
 pub(crate) type Mutex<const KIND: c_int> = Posix<pthread_mutex_t, KIND>;
-/// The spin lock: test-and-set on one word, never sleeps. The yardstick of uncontended cost.
 pub(crate) type Spin = Posix<pthread_spinlock_t, { libc::PTHREAD_PROCESS_PRIVATE }>;
-/// The GNU C library's reader-writer lock with either preference: no spinning, sleeps at once.
 pub(crate) type RwLock<const KIND: c_int> = Posix<pthread_rwlock_t, KIND>;
 
 pub(crate) const DEFAULT: c_int = libc::PTHREAD_MUTEX_DEFAULT;
 pub(crate) const ADAPTIVE: c_int = libc::PTHREAD_MUTEX_ADAPTIVE_NP;
-/// `PTHREAD_RWLOCK_PREFER_READER_NP` and `PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP`, which `libc` has not
-/// for this target.
+/// `PTHREAD_RWLOCK_PREFER_READER_NP` and the like, which `libc` has not for this target.
 pub(crate) const PREFER_READER: c_int = 0;
 pub(crate) const PREFER_WRITER_NONRECURSIVE: c_int = 2;
 
@@ -115,8 +110,7 @@ impl<const KIND: c_int> Contender for RwLock<KIND> {
     }
 }
 
-/// Takes a default mutex so many times, then a default reader-writer lock as a reader, then as a writer, each
-/// at an address where it stays.
+/// Takes a default mutex so many times, then a default reader-writer lock as a reader, then as a writer.
 pub(crate) fn take(times: u32) {
     let mutex = Box::new(Mutex::<DEFAULT>::new());
     (0..times).for_each(|_| mutex.write(|| ()));

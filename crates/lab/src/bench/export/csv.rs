@@ -14,7 +14,6 @@ impl Row {
         self.0.push((name.to_owned(), figure.map(|figure| figure.to_string()).unwrap_or_default()));
     }
 
-    /// Rates by round, behind `what`.
     fn rates(&mut self, what: &str, rates: Option<&Summary>) {
         self.add(&format!("{what}_per_s"), rates.map(|rates| rates.median));
         self.add(&format!("{what}_per_s_min"), rates.map(|rates| rates.min));
@@ -22,7 +21,6 @@ impl Row {
         self.add(&format!("{what}_per_s_mad"), rates.map(|rates| rates.mad));
     }
 
-    /// Waits, behind the side that has them.
     fn waits(&mut self, side: &str, waits: Option<&Latency>) {
         self.add(&format!("{side}wait_samples"), waits.map(|waits| waits.samples));
         self.add(&format!("{side}wait_p50_ns"), waits.map(|waits| waits.p50_ns));

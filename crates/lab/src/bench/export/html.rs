@@ -44,8 +44,7 @@ pub(super) fn write(report: &Report) -> String {
     page::page(&title, &colours(&report.locks), &body)
 }
 
-/// Which locks are grey until they are picked: all but the default lock, the best peer, and those that were
-/// chosen, as far as there is room for their names.
+/// Which locks are grey until picked: all but the default, the best peer, and of those chosen as many as fit.
 fn grey(report: &Report) -> Vec<bool> {
     let score = |lock: &LockInfo| {
         let cells =
@@ -135,7 +134,6 @@ fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
     }
 }
 
-/// A plot of a quantity, if it has one.
 fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: Scale) -> Option<String> {
     let tick = quantity.tick()?;
     let locks = report.locks.iter().enumerate();
