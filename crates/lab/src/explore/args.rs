@@ -1,6 +1,4 @@
-//! The command line of `stanchion explore`, and what it means.
-//!
-//! Everything that can be refused is refused before the first schedule.
+//! The command line of `stanchion explore`. What can be refused is refused before the first schedule.
 use crate::one_by_one::{ResultFile, chosen};
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
@@ -18,7 +16,6 @@ const ROUNDS_MOST: i64 = 64;
 /// Half of all numbers are left for the seeds that follow the first: if they ran out, there would be no end.
 const SEED_MOST: u64 = u64::MAX >> 1;
 
-/// Explore schedules of every lock, with faults, in a machine that goes one step at a time
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit codes: 0 nothing failed; 1 a lock failed, or a row of its table was never reached (with \
@@ -104,7 +101,6 @@ impl Args {
         }
     }
 
-    /// How many schedules a lock has at most.
     pub(super) fn schedules(&self) -> u64 {
         self.schedules.unwrap_or(if self.time.is_some() { u64::MAX } else { 100_000 })
     }

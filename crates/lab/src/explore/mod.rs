@@ -11,7 +11,7 @@ use lab_kit::interrupt;
 use lab_kit::output::{FAILED, PASSED, add, say};
 use lab_kit::progress::Progress;
 use serde::Serialize;
-use serde_json::{Value, json};
+use serde_json::json;
 use stanchion_family::events::ALL;
 use stanchion_sim::explore::{Fault, Finding, Options, Replay, Strategy, Subject, Tally};
 use stanchion_sim::explore::{busted, explore, investigate, locks, replay};
@@ -49,17 +49,16 @@ fn list() -> ExitCode {
 
 fn explore_all(args: &Args) -> Result<ExitCode, String> {
     let subjects = args.subjects()?;
-    let (report, file) = Report::open("explore", args.seed, Some(options(&args.options())), &args.file)?;
+    let Options { contexts, rounds, strategy, depth, faults } = args.options();
+    let (strategy, faults) = (strategy.name(), faults.map(|faults| faults.to_string()));
+    let options = json!({
+        "contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults
+    });
+    let (report, file) = Report::open("explore", args.seed, Some(options), &args.file)?;
     interrupt::install();
     say!("explore: seed {}, {}", args.seed, args.describe());
     let told = |all: &[Outcome]| summary(all, args.expect_failure);
     Ok(report.run(&subjects, file, |_, subject| explore_one(subject, args), told))
-}
-
-fn options(options: &Options) -> Value {
-    let Options { contexts, rounds, strategy, depth, faults } = options;
-    let (strategy, faults) = (strategy.name(), faults.map(|faults| faults.to_string()));
-    json!({"contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults})
 }
 
 fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
@@ -78,8 +77,7 @@ fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
 /// So many schedules a thread takes at a time.
 const CHUNK: u64 = 128;
 
-/// Explores one lock, and prints how it failed if it did. Which schedule fails first does not depend on the
-/// number of threads.
+/// Explores one lock, and prints how it failed. Which schedule fails first does not depend on the threads.
 fn explore_one(subject: &Subject, args: &Args) -> Outcome {
     let (start, schedules, options) = (Instant::now(), args.schedules(), args.options());
     let progress = Progress::new(args.time.map_or(schedules, |time| time.as_millis() as u64), false);
@@ -168,7 +166,6 @@ struct Outcome {
     failed: Option<Failed>,
     /// What brings the smallest schedule up again that fails likewise, and that schedule.
     finding: Option<(String, Vec<String>)>,
-    /// Whether it failed as a broken lock is to fail.
     as_stated: Option<bool>,
 }
 
