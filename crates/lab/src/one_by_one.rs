@@ -1,5 +1,4 @@
-//! Commands that go through locks one after the other. What came of each lock is written at once, so that
-//! whatever happens to the next one loses nothing.
+//! Commands that go through locks one by one. What came of each is written at once, whatever comes next.
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{self, Exports, Writer};
 use lab_kit::interrupt;
@@ -52,7 +51,6 @@ pub(crate) struct Report<R> {
 }
 
 impl<R: Serialize> Report<R> {
-    /// A report without results, and where it goes, if anywhere.
     pub(crate) fn open(
         command: &'static str,
         seed: u64,
@@ -64,8 +62,7 @@ impl<R: Serialize> Report<R> {
         Ok((Self { command, provenance: Provenance::collect(seed), options, results: Vec::new() }, exports))
     }
 
-    /// Runs the locks, until the user has enough of it, and prints what is `told` of the results; and whether
-    /// all are good.
+    /// Runs the locks until the user has enough; prints what is `told` of the results, and judges by that.
     pub(crate) fn run<L>(
         mut self,
         locks: &[L],

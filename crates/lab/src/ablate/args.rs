@@ -2,8 +2,7 @@
 use crate::{bench, sim};
 use core::time::Duration;
 
-/// The workloads of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short
-/// sections.
+/// Of simulated machines: bursts of a test, an open loop on one lock, and the benchmark's short sections.
 const WORKLOADS: &str = "locktorture,open1,short";
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -29,7 +28,6 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// What the benchmark is asked for.
     pub(super) fn measured(&self, lock: String) -> bench::Args {
         let typed = self.measure.clone();
         let measure = bench::Measure {
@@ -46,7 +44,6 @@ impl Args {
         bench::Args { lock: Some(lock), peers: Some("none".to_owned()), measure, ..bench::Args::default() }
     }
 
-    /// What the simulator is asked for.
     pub(super) fn simulated(&self, lock: String, machines: String) -> sim::Args {
         let bench::Measure { threads, time, rounds, seed, files, quiet, .. } = self.measure.clone();
         sim::Args {

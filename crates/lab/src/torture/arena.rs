@@ -13,7 +13,6 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crossbeam_utils::CachePadded;
 
-/// The locks under torture, whatever their type is.
 pub(super) type Places = [&'static TestLock<dyn Tortured>; TEST_LOCKS];
 
 pub(super) struct Arena {
@@ -69,8 +68,7 @@ impl Arena {
     }
 }
 
-/// A worker, a signal handler on its thread, or the tormentor: says what it does, checks what the lock
-/// protects, and counts.
+/// A worker, a handler on its thread, or the tormentor: says what it does, checks what locks protect, counts.
 #[derive(Clone, Copy)]
 pub(super) struct Context {
     pub(super) arena: &'static Arena,
@@ -229,8 +227,7 @@ impl<L: ?Sized> TestLock<L> {
         u64::from(write_held.load(Relaxed) != flag) + u64::from(readers.load(Relaxed) != 0)
     }
 
-    /// A writer is in: checks the flags and the words, raises its flag and updates the first half of the
-    /// words.
+    /// A writer is in: checks flags and words, raises its flag and updates the first half of the words.
     pub(crate) fn enter_write(&self, context: u64) -> Breaches {
         let exclusion = self.others(0);
         self.flags.write_held.store(context + 1, Relaxed);
@@ -271,8 +268,7 @@ impl<L: ?Sized> TestLock<L> {
         self.flags.readers.load(Relaxed)
     }
 
-    /// How often a writer entered, as the protected counter has it. Only meaningful to who holds the lock, or
-    /// when all threads were joined.
+    /// The protected counter of writers; for who holds the lock, or when all threads were joined.
     pub(crate) fn counted(&self) -> u64 {
         self.read(0)
     }

@@ -1,6 +1,4 @@
-//! The command line of `stanchion torture`, and what it means.
-//!
-//! Everything that can be refused is refused before a single thread starts.
+//! The command line of `stanchion torture`. What can be refused is refused before a single thread starts.
 use super::registry::{self, Row};
 use super::tormentor::Shuffle;
 use crate::one_by_one::{ResultFile, chosen, cpus};
@@ -17,7 +15,6 @@ const THREADS_MOST: u64 = 4096;
 /// The shortest time in seconds that can be kept, and ten days.
 const SECONDS: [f64; 2] = [0.001, 864_000.0];
 
-/// Torture locks the way the kernel's locktorture does
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit codes: 0 nothing failed; 1 a lock failed (with --expect-failure: one survived); 2 bad input, nothing \
@@ -166,7 +163,6 @@ pub(crate) struct Orders {
     pub(crate) stat_interval: f64,
     pub(crate) stall_seconds: f64,
     pub(crate) long_hold_ms: u64,
-    /// Seconds between two pauses.
     pub(crate) stutter: f64,
     pub(crate) extras: Extras,
 }
@@ -199,7 +195,6 @@ impl Extras {
         Self::NAMES.into_iter().zip([stutter, shuffle, nested, signals, churn, tries, nice])
     }
 
-    /// All but those.
     pub(crate) fn without(names: &[String]) -> Result<Self, String> {
         let known = Self::NAMES.into_iter().chain(["all"]);
         names::chosen("extra", known.collect(), names, |name| name)?;

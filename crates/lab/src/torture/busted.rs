@@ -44,15 +44,10 @@ pub(crate) const TRY_LIES: u8 = 3;
 pub(crate) const RELAXED: u8 = 4;
 /// The first whose readers share.
 pub(crate) const RW_SOUND: u8 = 5;
-/// A reader looks for a writer, and counts itself in a second step. Torture sees both inside, as below.
 pub(crate) const CHECK_THEN_ACT: u8 = 6;
-/// A writer does not wait for the readers that are in.
 pub(crate) const NO_WAIT: u8 = 7;
-/// A try to read succeeds though somebody writes.
 pub(crate) const TRY_ENTERS: u8 = 8;
-/// A writer sleeps until the readers have left, and none of them wakes it: torture's watchdog.
 pub(crate) const LOST_WAKEUP: u8 = 9;
-/// A reader that leaves now and then counts for two. Torture sees a writer beside the one that is left.
 pub(crate) const WRONG_COUNT: u8 = 10;
 
 const WRITER: u32 = 1 << 31;
@@ -189,8 +184,7 @@ impl<const FLAW: u8> Tortured for Flag<FLAW> {
     }
 }
 
-/// The release now and then serves two tickets. As each of the two serves the next when it leaves, torture
-/// sees two holders from then on.
+/// The release now and then serves two tickets, each of which serves the next: two hold it ever after.
 pub(crate) const DOUBLE_GRANT: u8 = 0;
 /// A waiter looks whether it is its turn *before* it notes which wake-up it is waiting for. One in between is
 /// missed, and since the lock was handed to that very waiter, nobody gets it ever again, which the watchdog
@@ -210,8 +204,7 @@ impl<const FLAW: u8> Ticket<FLAW> {
     fn park(&self) {
         // A last chance for the holder before we pay for a sleep. It also gives the bug below a fair chance.
         std::thread::yield_now();
-        // BUG: this load belongs before the check. As it is, the wake-up may already be in the number that we
-        // are going to wait to see change.
+        // BUG: this load belongs before the check; the number that is to change may have done so already.
         let seen = self.wakeups.load(Ordering::Relaxed);
         // An error is a spurious return (a signal, or the number changed after all): look again.
         let _ = futex::wait(&self.wakeups, futex::Flags::PRIVATE, seen, None);
@@ -319,8 +312,7 @@ impl<const HEAVY: bool> PerCpuCells<HEAVY> {
                 std::thread::yield_now();
             }
         } else {
-            // BUG: the flag may still be in the store buffer when we look at the cells, as may be what a
-            // reader put there.
+            // BUG: the flag may still be in the store buffer when we look at the cells; so may a reader's.
             compiler_fence(Ordering::SeqCst);
         }
     }

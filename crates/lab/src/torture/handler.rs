@@ -54,8 +54,7 @@ pub(super) fn reachable(worker: Context, body: impl FnOnce()) {
     worker.slot.thread.set(rustix::thread::gettid().as_raw_nonzero().get());
     // A lock's own assertions may make it panic.
     let done = catch_unwind(AssertUnwindSafe(body));
-    // In this order: no new signals, then no worker. A signal that is still on its way finds none and does
-    // nothing.
+    // In this order: no new signals, then no worker. A signal still on its way finds none and does nothing.
     worker.slot.thread.set(0);
     WORKER.with(|word| word.store(core::ptr::null_mut(), Relaxed));
     compiler_fence(SeqCst);
@@ -113,8 +112,7 @@ fn interrupt(worker: Context) {
     let place = arena.test_locks[test_lock];
 
     context.does(Activity::Waiting, test_lock);
-    // The compiler is not to move the level's beginning and end into what is done there: the next handler
-    // reads them.
+    // The next handler reads the level: the compiler is not to move its ends into what is done there.
     compiler_fence(SeqCst);
     slot.handler_deepest.fetch_max(depth as u64, Relaxed);
     if context.waits_fifth() {
@@ -188,7 +186,6 @@ impl Claimed {
         u8::BITS as usize - any.leading_zeros() as usize
     }
 
-    /// The test locks that may be read again.
     pub(crate) fn readable_again(self) -> impl Iterator<Item = usize> {
         (0..TEST_LOCKS).filter(move |&test_lock| {
             let has = |set: usize| self.0 >> (8 * set + test_lock) & 1 != 0;
@@ -218,8 +215,7 @@ impl Claims {
     }
 
     fn change(&self, depth: usize, test_lock: usize, now: Option<usize>) {
-        // The compiler is not to move this across the acquisition or release that it is about: our handlers
-        // read it.
+        // Our handlers read this: the compiler is not to move it across the acquisition or release.
         compiler_fence(SeqCst);
         let bit = |set: usize| 1_u32 << (8 * set + test_lock);
         let others = self.0[depth].load(Relaxed) & !(bit(READS) | bit(CHANGES) | bit(OTHERS));

@@ -10,11 +10,9 @@ use stanchion_family::catalogue::{Facts, InHandlers};
 /// How a lock is taken. A mutex makes no difference between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// Together with other readers.
     Reads,
     /// The same, without waiting behind writers that wait: who reads it already may come so.
     ReadsAgain,
-    /// Alone.
     Writes,
     /// Together with readers, and perhaps alone later.
     Upgrades,
@@ -30,7 +28,6 @@ impl Side {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each skill is had or not, whatever the others")]
 pub(super) struct Skills {
-    /// Readers are inside together.
     pub(super) shares: bool,
     /// A thread that reads it may read it again, whoever waits.
     pub(super) reads_again: bool,
@@ -97,10 +94,8 @@ pub(super) fn no_queue(state: &str) -> String {
 
 /// A lock under `lock_api`'s traits, and what those do not ask of it.
 pub(super) trait Raw: Send + Sync + 'static {
-    /// See [`Tortured::describe`].
     fn describe(&self) -> String;
 
-    /// See [`Side::ReadsAgain`].
     fn read_again(&self) {
         panic!("this lock cannot be read again");
     }
@@ -166,7 +161,6 @@ impl<R: RawMutex<Guard: Default> + Raw> Tortured for Mutex<R> {
     }
 }
 
-/// A reader-writer lock.
 pub(super) struct Rw<R>(R);
 
 /// One that can be held upgradably.

@@ -1,5 +1,4 @@
-//! What became of one lock, and what a child process tells its parent of it: one JSON object per line on
-//! standard output.
+//! What became of one lock, and what a child process tells its parent of it: one JSON object per line.
 use super::args::Orders;
 use super::tally::{Counts, Shared, Tally};
 use crate::one_by_one::{Column, table};

@@ -180,8 +180,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     rows().map(|row| row.name).chain(GROUPS.map(|(name, _)| name))
 }
 
-/// The rows that `name` stands for; empty if it stands for nothing. A run that expects failures asks of
-/// `busted` only what torture itself can notice.
+/// The rows that `name` stands for, if any; of `busted`, if failures are expected, what torture can notice.
 pub(super) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
         ("busted", Origin::Busted(detector)) => !expect_failure || detector == TORTURE,

@@ -104,8 +104,7 @@ pub(crate) fn one_more(count: &AtomicU64) {
     count.store(count.load(Relaxed) + 1, Relaxed);
 }
 
-/// One worker's place, on cache lines of its own. What handlers count is counted in one step, because a
-/// handler may interrupt a handler.
+/// One worker's place. Handlers count in one step, because a handler may interrupt a handler.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Slot {
@@ -141,8 +140,7 @@ impl Slot {
         Doing(self.doing.each_ref().map(|context| context.load(Relaxed)))
     }
 
-    /// Counts an acquisition by the context at `depth`, which is going to write or not. The worker writes at
-    /// the first test locks only, everybody else at the others.
+    /// Counts an acquisition. The worker writes at the first test locks only, everybody else at the others.
     pub(crate) fn count(&self, depth: usize, test_lock: usize, writes: bool) {
         match (writes, depth) {
             (true, _) if test_lock < TASK_LOCKS => one_more(&self.written[test_lock]),
@@ -168,7 +166,6 @@ impl Slot {
         sum(&self.written[..TASK_LOCKS])
     }
 
-    /// The same to read.
     pub(crate) fn read(&self) -> u64 {
         self.read.load(Relaxed)
     }
@@ -199,8 +196,7 @@ impl Reach {
         }
     }
 
-    /// Runs `act` with the thread's id while the thread is sure to exist; `None` if it is not there or is
-    /// busy leaving.
+    /// Runs `act` with the thread's id while the thread is sure to exist; `None` if it is gone or leaving.
     pub(crate) fn with<R>(&self, act: impl FnOnce(i32) -> R) -> Option<R> {
         let tid = self.0.try_lock()?;
         (*tid != 0).then(|| act(*tid))

@@ -9,7 +9,6 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use std::time::Instant;
 
-/// One acquisition in this many starts with a try.
 const TRY_ONE_IN: u64 = 16;
 /// So many tries come before the worker waits after all.
 const TRIES_MOST: u32 = 8;
@@ -26,7 +25,6 @@ const NESTED_SIDE_ONE_IN: u64 = 4;
 const UPGRADABLE_ONE_IN: u64 = 8;
 /// One writer in this many goes on as a reader where that can be had.
 const DOWNGRADE_ONE_IN: u64 = 16;
-/// One reader in this many reads again.
 const AGAIN_ONE_IN: u64 = 16;
 /// One reader in this many waits for another one, at most so long: readers that share the lock meet.
 const COMPANY_ONE_IN: u64 = 256;
@@ -107,8 +105,7 @@ impl<L: Tortured> Worker<L> {
         if writes { Side::Writes } else { Side::Reads }
     }
 
-    /// Takes the test locks `first..=last`, stays, and gives them back: the last one first, but readers in
-    /// any order.
+    /// Takes `first..=last`, stays, and gives them back: the last one first, but readers in any order.
     fn chain(&mut self, first: usize, last: usize) {
         let mut sides = [self.draw_side(); TASK_LOCKS];
         let mut order: [usize; TASK_LOCKS] = core::array::from_fn(|turn| last.saturating_sub(turn));
