@@ -19,13 +19,8 @@ pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
     release(root, &["stanchion-lab"], "stanchion", false)
 }
 
-/// The model checker's program.
-pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
-    release(root, &["stanchion-model"], "stanchion-model", false)
-}
-
 /// Builds a program or a library of this package, which is named first, and says where it is.
-fn release(root: &Path, package: &[&str], file: &str, emulated: bool) -> io::Result<PathBuf> {
+pub(crate) fn release(root: &Path, package: &[&str], file: &str, emulated: bool) -> io::Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--release", "-p"]).args(package).current_dir(root);
     let mut directory = target(root);
