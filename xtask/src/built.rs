@@ -1,5 +1,5 @@
 //! What this workspace builds, for the commands that use it.
-use crate::foreign::Foreign;
+use crate::aarch64::{self, TRIPLE};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, io};
@@ -9,28 +9,24 @@ pub(crate) fn target(root: &Path) -> PathBuf {
     env::var_os("CARGO_TARGET_DIR").map_or_else(|| root.join("target"), |target| root.join(target))
 }
 
-/// Builds `libstanchion_preload.so`, with all locks, for this machine or another one, and says where it is.
-pub(crate) fn interposer(root: &Path, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
-    release(root, &["stanchion-preload", "--features", "family"], "libstanchion_preload.so", foreign)
+/// The interposer, with all locks, for this machine or the emulated one.
+pub(crate) fn interposer(root: &Path, emulated: bool) -> io::Result<PathBuf> {
+    release(root, &["stanchion-preload", "--features", "family"], "libstanchion_preload.so", emulated)
 }
 
-/// The same with the `stanchion` command.
+/// The `stanchion` command.
 pub(crate) fn laboratory(root: &Path) -> io::Result<PathBuf> {
-    release(root, &["stanchion-lab"], "stanchion", None)
+    release(root, &["stanchion-lab"], "stanchion", false)
 }
 
-/// The same with the model checker's program.
-pub(crate) fn model(root: &Path) -> io::Result<PathBuf> {
-    release(root, &["stanchion-model"], "stanchion-model", None)
-}
-
-fn release(root: &Path, package: &[&str], file: &str, foreign: Option<&Foreign>) -> io::Result<PathBuf> {
+/// Builds a program or a library of this package, which is named first, and says where it is.
+pub(crate) fn release(root: &Path, package: &[&str], file: &str, emulated: bool) -> io::Result<PathBuf> {
     let mut cargo = Command::new("cargo");
     cargo.args(["build", "--quiet", "--release", "-p"]).args(package).current_dir(root);
     let mut directory = target(root);
-    if let Some(foreign) = foreign {
-        cargo.args(["--target", foreign.triple]).envs(foreign.for_cargo());
-        directory.push(foreign.triple);
+    if emulated {
+        cargo.args(["--target", TRIPLE]).envs(aarch64::for_cargo());
+        directory.push(TRIPLE);
     }
     if !cargo.status()?.success() {
         return Err(io::Error::other(format!("{} does not build", package[0])));

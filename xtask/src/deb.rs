@@ -28,6 +28,8 @@ struct Workshop {
     sh: Shell,
     /// Below this is a tree for each package, and one with everything.
     trees: PathBuf,
+    /// Everything that no package has taken yet, as it is to be below `/usr`.
+    staged: PathBuf,
     packages: PathBuf,
     /// Where libraries go, below `/usr`.
     libdir: String,
@@ -35,10 +37,9 @@ struct Workshop {
     words: Vec<(&'static str, String)>,
 }
 
-/// Builds the packages; with `check`, has `packaging/check.sh` try them.
 pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
     let shop = Workshop::new(root)?;
-    let (sh, packages, staged) = (&shop.sh, &shop.packages, shop.staged());
+    let (sh, packages, staged) = (&shop.sh, &shop.packages, &shop.staged);
     shop.stage(root)?;
     for package in entries::<Package>(root, PACKAGES, "package")? {
         let made = shop.make(&package)?;
@@ -47,8 +48,7 @@ pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
     let left = cmd!(sh, "find {staged} ! -type d").read()?;
     ensure!(left.is_empty(), "no package of {PACKAGES} takes {left}");
     let fresh = packages.with_file_name("root");
-    let passed = !check || cmd!(sh, "packaging/check.sh {packages} {fresh}").run().is_ok();
-    Ok(passed)
+    Ok(!check || cmd!(sh, "packaging/check.sh {packages} {fresh}").run().is_ok())
 }
 
 impl Workshop {
@@ -79,23 +79,18 @@ impl Workshop {
             ("@MIT@", mit),
             ("@VERSION@", VERSION.to_owned()),
         ];
-        Ok(Self { sh, trees, packages, libdir, words })
-    }
-
-    /// Everything that no package has taken yet, as it is to be below `/usr`.
-    fn staged(&self) -> PathBuf {
-        self.trees.join("all/usr")
+        Ok(Self { sh, staged: trees.join("all/usr"), trees, packages, libdir, words })
     }
 
     fn stage(&self, root: &Path) -> Result<()> {
-        let (sh, usr, libdir) = (&self.sh, self.staged(), &self.libdir);
+        let (sh, usr, libdir) = (&self.sh, &self.staged, &self.libdir);
         capi::install_to(root, &Places::usr(self.trees.join("all"), libdir, false))?;
         let command = built::laboratory(root)?;
         let (program, libraries) = (usr.join("bin/stanchion"), usr.join(libdir));
         let interposer = libraries.join("libstanchion_preload.so");
         sh.create_dir(usr.join("bin"))?;
         sh.copy_file(&command, &program)?;
-        sh.copy_file(built::interposer(root, None)?, &interposer)?;
+        sh.copy_file(built::interposer(root, false)?, &interposer)?;
         // The file of the shared library, to which links lead.
         let library = fs::canonicalize(libraries.join("libstanchion.so"))?;
         cmd!(sh, "strip --strip-unneeded -R .comment -R .note {program} {interposer} {library}").run()?;
@@ -116,11 +111,10 @@ impl Workshop {
         Ok(())
     }
 
-    /// Makes one package of what is staged.
     fn make(&self, package: &Package) -> Result<PathBuf> {
         let Package { name, files, control, texts } = package;
         let (sh, tree) = (&self.sh, self.trees.join(name));
-        take(sh, &self.filled(&files.join(" ")), &self.staged(), &tree.join("usr"))?;
+        take(sh, &self.filled(&files.join(" ")), &self.staged, &tree.join("usr"))?;
         let doc = tree.join("usr/share/doc").join(name);
         for file in ["copyright", "changelog"] {
             let text = sh.read_file(Path::new("packaging").join(file))?;
@@ -164,8 +158,7 @@ fn take(sh: &Shell, patterns: &str, from: &Path, to: &Path) -> Result<()> {
     silently(cmd!(sh, "sh -c {script} {to}")).map(drop)
 }
 
-/// The packages with the libraries of the system that programs and libraries need, with the lowest version
-/// that has all of it, by what readelf says of them.
+/// The packages of the system that are needed by what readelf says, in the lowest version that does.
 fn libraries(said: &str) -> Result<String> {
     let version = Regex::new(r"GLIBC_(\d+)\.(\d+)")?;
     let versions = version.captures_iter(said).map(|found| found.extract().1.map(str::parse::<u32>));

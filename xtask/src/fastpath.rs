@@ -47,7 +47,6 @@ pub(crate) fn run(root: &Path, show: bool) -> Result<bool> {
     Ok(wrong.is_empty())
 }
 
-/// What is wrong with the functions; empty when they hold what is claimed.
 fn judge(functions: &Functions) -> Vec<String> {
     let names = functions.keys();
     let stems = names.filter_map(|name| name.strip_suffix(OFF).or_else(|| name.strip_suffix(ON)));

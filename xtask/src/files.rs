@@ -1,12 +1,10 @@
-//! Directories and files that several jobs read and write alike: tables in TOML, and results that nobody
-//! sees half written.
+//! Directories and files that several jobs read and write alike.
 use anyhow::{Context as _, Result, ensure};
 use serde::de::DeserializeOwned;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::{fs, io, process};
 
-/// What is in a directory, in the order of names.
 fn listed(directory: &Path) -> Result<Vec<PathBuf>> {
     let entries = fs::read_dir(directory).with_context(|| directory.display().to_string())?;
     let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
@@ -40,12 +38,10 @@ pub(crate) fn text(path: &Path) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&fs::read(path)?).into_owned())
 }
 
-/// The name of a file without its ending.
 pub(crate) fn stem(path: &Path) -> String {
     path.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }
 
-/// Reads a file of the workspace that is written in TOML.
 pub(crate) fn read<T: DeserializeOwned>(root: &Path, file: &str) -> Result<T> {
     let text = fs::read_to_string(root.join(file)).context(file.to_owned())?;
     toml::from_str(&text).context(file.to_owned())

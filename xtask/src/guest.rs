@@ -1,15 +1,14 @@
-//! `cargo xtask guest`: builds the kernel image, and on request boots it as `crates/guest/tests/checks.toml`
-//! has it: whether it comes up, whether each way to end is told apart, and whether locks without exclusion
-//! are noticed.
+//! `cargo xtask guest`: builds the kernel image. `--check` boots it as `crates/guest/tests/checks.toml` has
+//! it: does it come up, are ways to end told apart, and are locks without exclusion noticed?
 use crate::built;
 use crate::files::{self, entries};
 use crate::process::{self, shell, succeeds};
 use anyhow::{Result, ensure};
 use core::time::Duration;
 use serde::Deserialize;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
-use xshell::{Shell, cmd};
+use xshell::cmd;
 
 #[derive(clap::Args)]
 pub(crate) struct Request {
@@ -33,7 +32,10 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
         let kernel = KERNEL.split(' ');
         cmd!(sh, "cargo clippy {kernel...} -- -D warnings").run()?;
     }
-    let image = image(root, &sh)?;
+    let (kernel, options) = (KERNEL.split(' '), LINKED.split(' ').flat_map(|option| ["-C", option]));
+    let script = root.join("crates/guest/kernel.ld");
+    cmd!(sh, "cargo rustc {kernel...} --quiet -- {options...} -C link-arg=-Wl,-T,{script}").run()?;
+    let image = built::target(root).join("guest/stanchion-guest");
     println!("{}", image.display());
     Ok(!request.check || check(root, &image, &request.qemu, request.only.as_deref())?)
 }
@@ -41,21 +43,11 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
 /// The kernel, for a command of cargo.
 const KERNEL: &str = "-p stanchion-guest --bin stanchion-guest --features kernel --profile guest";
 
-/// What makes of the host's standard library, the only one that there need be, a program for a machine
-/// without an operating system.
+/// Makes a program for a machine without an operating system of the host's standard library.
 const LINKED: &str = "relocation-model=static relro-level=off link-arg=-nostartfiles link-arg=-nostdlib \
     link-arg=-static link-arg=-no-pie link-arg=-Wl,--build-id=none,--no-eh-frame-hdr";
 
-fn image(root: &Path, sh: &Shell) -> Result<PathBuf> {
-    let kernel = KERNEL.split(' ');
-    let options = LINKED.split(' ').flat_map(|option| ["-C", option]);
-    let script = root.join("crates/guest/kernel.ld");
-    cmd!(sh, "cargo rustc {kernel...} --quiet -- {options...} -C link-arg=-Wl,-T,{script}").run()?;
-    Ok(built::target(root).join("guest/stanchion-guest"))
-}
-
 const CHECKS: &str = "crates/guest/tests/checks.toml";
-/// QEMU is killed after so long.
 const LIMIT: Duration = Duration::from_mins(1);
 /// The machine, but for its vCPUs and what it runs.
 const MACHINE: &str = "-M q35 -nodefaults -no-user-config -display none -monitor none -serial stdio \
@@ -72,9 +64,7 @@ struct Check {
     /// More arguments for QEMU.
     more: String,
     ends: End,
-    /// Records that there have to be.
     records: Vec<String>,
-    /// What has to be said.
     says: Vec<String>,
 }
 
@@ -97,7 +87,6 @@ enum End {
     Reset = 0,
 }
 
-/// Boots the machine of each check whose name contains `only`.
 fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bool> {
     if !succeeds(&[qemu, "--version"]) {
         println!("skipped: no {qemu} here; Debian's package is qemu-system-x86");

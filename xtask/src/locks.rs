@@ -1,15 +1,25 @@
-//! `cargo xtask locks`: writes the tables of locks into pages, and their modules into their crates, from the
-//! catalogue.
+//! `cargo xtask locks`: writes tables of locks into pages, and modules into their crates, from the catalogue.
 //!
 //! A page has a line `<!-- locks: NAME -->` where the table NAME begins, and one `<!-- end of locks -->`
 //! where it ends; see [`TABLES`]. A file of Rust has `// locks: NAME` and `// end of locks`.
+//!
+//! `cargo xtask try LOCK`: a lock's own tests in every world but the guest, while one works on it. The rest
+//! is for `cargo xtask ci`: other locks, broken ones, sanitizers, schedules and executions by the million.
 use crate::workspace;
 use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
+use lab_kit::names::unknown;
 use stanchion_family::catalogue::{Facts, InHandlers, MUTEXES, RWLOCKS, Timed};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+pub(crate) const SCHEDULES: u64 = 10_000;
+const MODEL_SECONDS: &str = "4";
+/// The tests in which each lock has a module of its own.
+const CONFORMANCE: [&str; 3] = ["stanchion-sim", "stanchion-model", "stanchion"];
 
 const PAGES: [&str; 4] = ["README.md", "docs/locks.md", "crates/core/src/lib.rs", "crates/family/src/lib.rs"];
 
@@ -77,7 +87,6 @@ const SOURCES: &[Column] = &[
     ("source", |facts| facts.source.to_owned()),
 ];
 
-/// Writes the tables, or says with `check` which pages are not current.
 pub(crate) fn run(root: &Path, check: bool) -> Result<bool> {
     let mut all_current = true;
     for page in PAGES {
@@ -139,10 +148,6 @@ fn words(facts: &Facts) -> impl Iterator<Item = &'static str> + use<> {
     facts.path.split(|c: char| !(c.is_alphanumeric() || c == '_')).filter(|word| !word.is_empty())
 }
 
-pub(crate) fn names() -> impl Iterator<Item = &'static str> {
-    all().map(|facts| facts.name)
-}
-
 pub(crate) fn modules_with_locks() -> BTreeSet<&'static str> {
     let is_module = |word: &&str| {
         word.starts_with(|c: char| c.is_lowercase())
@@ -163,8 +168,7 @@ fn all() -> impl Iterator<Item = &'static Facts> {
     MUTEXES.iter().chain(RWLOCKS)
 }
 
-/// The module of each lock of one of the two crates that is not put together from what both have, and its
-/// type if that has the lock's name.
+/// The module of each lock of one of the two crates that is not made of what both have, and its own type.
 fn modules(of_product: bool) -> String {
     let product = stanchion_core::catalogue::MUTEXES.iter().chain(stanchion_core::catalogue::RWLOCKS);
     let product: BTreeSet<_> = product.map(|facts| facts.name).collect();
@@ -180,6 +184,60 @@ fn modules(of_product: bool) -> String {
     let types = paths.iter().filter(|(_, name)| name.ends_with("Lock"));
     let types = types.map(|(module, name)| format!("pub use {module}::{name};\n"));
     modules.into_iter().chain(["\n".to_owned()]).chain(types).collect()
+}
+
+/// Runs the steps; the first that fails ends it.
+pub(crate) fn try_one(root: &Path, lock: &str, schedules: u64) -> Result<bool> {
+    let modules = modules_of(lock).with_context(|| unknown("lock", lock, all().map(|facts| facts.name)))?;
+    let started = Instant::now();
+    let mut tests = 0;
+    for (name, words) in steps(lock, &modules, schedules) {
+        let begun = Instant::now();
+        let mut cargo = Command::new("cargo");
+        let output = cargo.args(words.split(' ')).current_dir(root).stdin(Stdio::null()).output()?;
+        let printed = String::from_utf8_lossy(&output.stdout);
+        let passed = passed(&printed);
+        tests += passed;
+        let told = if passed > 0 { format!("{passed} tests") } else { String::new() };
+        println!("{name:<32} {:>6.1} s  {told}", begun.elapsed().as_secs_f64());
+        if !output.status.success() {
+            print!("{printed}{}", String::from_utf8_lossy(&output.stderr));
+            println!("try: {lock}: failed: cargo {words}");
+            return Ok(false);
+        }
+    }
+    println!("try: {lock}: {tests} tests in {:.0} s", started.elapsed().as_secs_f64());
+    // Names that nothing matches pass, too.
+    if tests == 0 {
+        println!("try: {lock}: no test has its name");
+    }
+    Ok(tests > 0)
+}
+
+/// What each step is, and what cargo is told.
+fn steps(lock: &str, modules: &BTreeSet<String>, schedules: u64) -> Vec<(String, String)> {
+    let own = lock.replace('-', "_");
+    let filters = modules.iter().map(|module| format!("{module}::")).collect::<Vec<_>>().join(" ");
+    let unit =
+        |package: &str| (format!("{package}, unit tests"), format!("test -p {package} --lib -- {filters}"));
+    let conformance = |package: &str| {
+        (format!("{package}, conformance"), format!("test -p {package} --test *conformance -- {own}::"))
+    };
+    let tests = "--test conformance --test rw_conformance --example explore_one --bin stanchion-model";
+    let built = format!("test --no-run {tests} -p {}", CONFORMANCE.join(" -p "));
+    let explored = format!("run -p stanchion-sim --example explore_one -- {lock} {schedules} 1");
+    let model = format!("run -p stanchion-model -- --lock {lock} --seconds {MODEL_SECONDS}");
+    let mut steps = vec![("built".to_owned(), built)];
+    steps.extend(["stanchion-core", "stanchion-family"].map(unit));
+    steps.extend([("sim, explored".to_owned(), explored), ("model, programs".to_owned(), model)]);
+    steps.extend(CONFORMANCE.map(conformance));
+    steps
+}
+
+/// How many tests passed, by the lines of the test harness.
+fn passed(output: &str) -> u64 {
+    let count = |line: &str| line.strip_prefix("test result: ok. ")?.split(' ').next()?.parse::<u64>().ok();
+    output.lines().filter_map(count).sum()
 }
 
 #[cfg(test)]
@@ -230,5 +288,24 @@ mod tests {
             let columns = table.lines().next().map(bars);
             assert!(table.lines().all(|line| Some(bars(line)) == columns), "{name}");
         }
+    }
+
+    #[test]
+    fn passed_tests_are_added_up() {
+        let output = "running 2 tests\ntest result: ok. 2 passed; 0 failed; 0 ignored\n\ntest result: ok. 40 passed; 0 failed\n";
+        assert_eq!(passed(output), 42);
+        assert_eq!(passed("test result: FAILED. 2 passed; 1 failed"), 0);
+    }
+
+    #[test]
+    fn every_world_is_tried() {
+        let root = workspace::root();
+        let steps = steps("pv-ticket", &["pv_ticket".to_owned()].into(), 10);
+        let lines: Vec<&str> = steps.iter().map(|(_, words)| words.as_str()).collect();
+        assert!(lines.iter().any(|line| line.ends_with("explore_one -- pv-ticket 10 1")), "{lines:?}");
+        assert!(lines.iter().any(|line| line.contains("stanchion-model -- --lock pv-ticket")), "{lines:?}");
+        let native = "test -p stanchion --test *conformance -- pv_ticket::";
+        assert!(lines.contains(&native), "{lines:?}");
+        assert!(try_one(&root, "pv-tickets", 1).is_err_and(|error| error.to_string().contains("pv-ticket")));
     }
 }

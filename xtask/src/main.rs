@@ -1,33 +1,26 @@
-//! Checks and tools of the workspace: the rules of the tree, the ordering table, the fast paths, the shelf of
-//! mutants, the POSIX tests, CI.
+//! Checks and tools of the workspace.
 #![forbid(unsafe_code)]
 
 mod aarch64;
-mod attempt;
 mod built;
 mod capi;
 mod ci;
-mod comments;
 mod conform;
 mod deb;
 mod dependents;
 mod fastpath;
 mod files;
-mod finding;
-mod foreign;
 mod guest;
 mod locks;
 mod mutants;
 mod orderings;
 mod process;
 mod programs;
-mod release;
+mod registries;
 mod sites;
-mod source;
 mod spread;
 mod tidy;
 mod tokens;
-mod wheel;
 mod witness;
 mod workspace;
 
@@ -94,7 +87,7 @@ enum Task {
         check: bool,
     },
     /// Build the wheel for Python, in target/python/wheels
-    Wheel(wheel::Request),
+    Wheel(registries::Request),
     /// Check that the crates of the registry can be published
     Release {
         /// Publish nothing, which is all that this command does
@@ -114,14 +107,13 @@ enum Task {
         /// The lock
         lock: String,
         /// How many schedules to explore
-        #[arg(long, value_name = "N", default_value_t = attempt::SCHEDULES)]
+        #[arg(long, value_name = "N", default_value_t = locks::SCHEDULES)]
         schedules: u64,
     },
     /// Run the jobs of CI, two at a time, and sum up
     Ci(ci::Request),
 }
 
-/// A command that writes files.
 #[derive(clap::Args)]
 struct Generated {
     /// Write nothing; fail when a file is not current
@@ -155,17 +147,16 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Task::Header(Generated { check }) => capi::header(&root, check)?,
         Task::Install(places) => capi::install(&root, places)?,
         Task::Capi => capi::check(&root)?,
-        Task::Try { lock, schedules } => attempt::run(&root, &lock, schedules)?,
+        Task::Try { lock, schedules } => locks::try_one(&root, &lock, schedules)?,
         Task::Deb { check } => deb::run(&root, check)?,
-        Task::Wheel(request) => wheel::run(&root, &request)?,
-        Task::Release { .. } => release::run(&root)?,
+        Task::Wheel(request) => registries::wheel(&root, &request)?,
+        Task::Release { .. } => registries::crates(&root)?,
         Task::Aarch64 { missing } => aarch64::run(&root, missing)?,
         Task::Ci(request) => ci::run(&root, &request)?,
     };
     Ok(exit_code(is_clean))
 }
 
-/// That of a command which ends as [`Cli`] says.
 fn exit_code(is_clean: bool) -> ExitCode {
     if is_clean { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

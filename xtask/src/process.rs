@@ -59,7 +59,6 @@ pub(crate) struct Running {
     peak_kib: u64,
 }
 
-/// How often a running command is looked at.
 const TICK: Duration = Duration::from_millis(50);
 
 /// Starts a command: no input, output into these files, which may be one, a process group of its own.
@@ -75,8 +74,7 @@ pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyh
 }
 
 impl Running {
-    /// Waits until it ends, at most so long, and kills whatever is left of its group then. `None`: it did not
-    /// end by itself. Ctrl-C is an error.
+    /// Waits at most so long, and kills what is left of its group. `None`: no end in time. Ctrl-C: an error.
     pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
         let until = Instant::now() + limit;
         let timed_out = loop {
@@ -99,8 +97,7 @@ impl Running {
         Ok(((!timed_out).then_some(status), took))
     }
 
-    /// The most memory it was seen to have at a time, in KiB; what it took at its very end may be missing,
-    /// and what its children took is.
+    /// The most memory it was seen to have at a time, without its children and perhaps its very end.
     pub(crate) fn peak_kib(&mut self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
         let now = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));

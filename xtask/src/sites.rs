@@ -1,5 +1,5 @@
-//! One walk through the syntax of a file: where statements are, so that a comment above one can speak for all
-//! of it, and every expression that names a memory ordering, with the places of a tag for it.
+//! One walk through a file: where statements are, for which a comment above can speak, and every expression
+//! that names a memory ordering, with the places of a tag for it.
 use core::mem;
 use proc_macro2::{Delimiter, Ident, LineColumn, TokenStream, TokenTree};
 use syn::parse::Parser as _;
@@ -92,7 +92,6 @@ impl Walker {
         self.anchors.pop();
     }
 
-    /// Of an item of an impl or a trait.
     fn member(&self, name: &Ident) -> String {
         format!("{}::{name}", self.scope)
     }
@@ -119,16 +118,11 @@ impl Walker {
 
     fn site(&mut self, call: Option<&str>, orderings: &[(String, usize)], called: usize) {
         let names = orderings.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
-        let mut lines: Vec<usize> = orderings.iter().map(|&(_, line)| line).collect();
-        let line = lines[0];
-        for &anchor in self.anchors.iter().rev() {
-            if !lines.contains(&anchor) {
-                lines.push(anchor);
-            }
-        }
+        let lines = orderings.iter().map(|&(_, line)| line).chain(self.anchors.iter().rev().copied());
+        let lines: Vec<usize> = lines.collect();
         let op = call.map_or_else(|| names.clone(), |call| format!("{call}({names})"));
         let function = self.scope.clone();
-        self.sites.push(Site { op, function, required: !names.is_empty(), line, called, lines });
+        self.sites.push(Site { op, function, required: !names.is_empty(), line: lines[0], called, lines });
     }
 
     /// Reads tokens that are no expressions; `before` is the word in front of their bracket.

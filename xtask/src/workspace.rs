@@ -1,9 +1,14 @@
-//! The files of the workspace: where they are and what they hold.
+//! The workspace: where it is, what is written into it, and its files. Each of Rust is read as text, as
+//! tokens, as comments by line and as syntax; and what is found wrong in one.
 use crate::files;
-use crate::finding::Finding;
-use crate::source::{self, Source};
+use crate::sites::{self, Extent, Site};
+use crate::tokens::{self, Comment, Kind, Token, parts, reads};
 use anyhow::Result;
+use core::fmt;
+use core::ops::RangeInclusive;
 use lab_kit::provenance::Provenance;
+use proc_macro2::{LineColumn, TokenStream};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
@@ -56,7 +61,7 @@ pub(crate) fn read(root: &Path) -> Result<Workspace> {
 
 /// Marks files that only a `#[cfg(test)] mod name;` brings in.
 fn mark_test_files(sources: &mut [Source]) {
-    let roots: Vec<String> = sources.iter().flat_map(source::test_module_paths).collect();
+    let roots: Vec<String> = sources.iter().flat_map(test_module_paths).collect();
     for source in sources {
         source.test_only = roots.iter().any(|root| {
             source.path.strip_prefix(root.as_str()).is_some_and(|rest| rest == ".rs" || rest.starts_with('/'))
@@ -67,13 +72,9 @@ fn mark_test_files(sources: &mut [Source]) {
 pub(crate) fn manifests(root: &Path) -> Result<Vec<(String, String)>> {
     let manifest: toml::Table = files::read(root, "Cargo.toml")?;
     let members = manifest.get("workspace").and_then(|workspace| workspace.get("members")?.as_array());
-    let mut found = Vec::new();
-    for member in members.into_iter().flatten().filter_map(toml::Value::as_str) {
-        let path = format!("{member}/Cargo.toml");
-        let text = fs::read_to_string(root.join(&path))?;
-        found.push((path, text));
-    }
-    Ok(found)
+    let members = members.into_iter().flatten().filter_map(toml::Value::as_str);
+    let paths = members.map(|member| format!("{member}/Cargo.toml"));
+    paths.map(|path| Ok((path.clone(), fs::read_to_string(root.join(path))?))).collect()
 }
 
 /// Writes a generated file, or says with `check` where it is not current. It is written `by` this command.
@@ -92,9 +93,133 @@ pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &st
     Ok(true)
 }
 
-/// The number of the first line that differs.
 pub(crate) fn first_difference(old: &str, new: &str) -> usize {
     old.lines().zip(new.lines()).take_while(|(old, new)| old == new).count() + 1
+}
+
+pub(crate) struct Source {
+    /// Path relative to the workspace root, with forward slashes.
+    pub(crate) path: String,
+    pub(crate) text: String,
+    pub(crate) tokens: Vec<Token>,
+    pub(crate) file: syn::File,
+    /// The whole file belongs to a `#[cfg(test)] mod name;` of another file.
+    pub(crate) test_only: bool,
+    /// What may have an ordering tag, in tests too.
+    pub(crate) sites: Vec<Site>,
+    pub(crate) comments: BTreeMap<usize, Comment>,
+    extents: Vec<Extent>,
+    /// The lines of what is under `#[cfg(test)]`.
+    tests: Vec<RangeInclusive<usize>>,
+}
+
+impl Source {
+    /// Parses `text`; a file that does not parse is a finding.
+    pub(crate) fn parse(path: &str, text: &str) -> Result<Self, Finding> {
+        let refuse = |error: syn::Error| {
+            let line = error.span().start().line;
+            Finding::new(path, line, "file-parses", format!("{error}; make it compile first"))
+        };
+        let stream: TokenStream = text.parse().map_err(|error| refuse(syn::Error::from(error)))?;
+        let file: syn::File = syn::parse2(stream.clone()).map_err(refuse)?;
+        let tokens = tokens::flat(stream, text);
+        let (sites, extents) = sites::walk(&file);
+        let tests = extents.iter().filter(|extent| is_test_only(&tokens, extent.start));
+        Ok(Self {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            test_only: false,
+            comments: tokens::comments(text, &tokens),
+            tests: tests.map(|extent| extent.start.line..=extent.end.line).collect(),
+            tokens,
+            file,
+            sites,
+            extents,
+        })
+    }
+
+    /// The contiguous comment lines that end directly above `line`, top to bottom.
+    pub(crate) fn block_above(&self, line: usize) -> Vec<&Comment> {
+        let mut block: Vec<&Comment> =
+            (1..line).rev().map_while(|above| self.comment_alone_at(above)).collect();
+        block.reverse();
+        block
+    }
+
+    /// The `//` comment that has `line` to itself.
+    pub(crate) fn comment_alone_at(&self, line: usize) -> Option<&Comment> {
+        self.comments.get(&line).filter(|comment| comment.alone && comment.kind == Kind::Line)
+    }
+
+    /// First line of the innermost statement, match arm, field or item around a token.
+    pub(crate) fn statement_line(&self, token: &Token) -> Option<usize> {
+        let covers = |extent: &&Extent| extent.start <= token.start && token.start <= extent.end;
+        let innermost = self.extents.iter().filter(covers).max_by_key(|extent| extent.start)?;
+        innermost.anchors.then_some(innermost.start.line)
+    }
+
+    /// Whether `line` is test code: under `#[cfg(test)]`, or in a whole file of it.
+    pub(crate) fn in_tests(&self, line: usize) -> bool {
+        self.test_only || self.tests.iter().any(|lines| lines.contains(&line))
+    }
+}
+
+/// Whether what begins at `start` has the attribute `#[cfg(test)]`, alone or in an `all(...)`.
+fn is_test_only(tokens: &[Token], start: LineColumn) -> bool {
+    let mut at = tokens.partition_point(|token| token.start < start);
+    while reads(tokens, at, &["#", "["]) {
+        if reads(tokens, at + 2, &["cfg", "("]) && demands_test(tokens, at + 4) {
+            return true;
+        }
+        at = tokens[at + 1].end + 1;
+    }
+    false
+}
+
+fn demands_test(tokens: &[Token], condition: usize) -> bool {
+    let within = |open: usize| parts(tokens, open).into_iter().any(|part| demands_test(tokens, part));
+    tokens[condition].text == "test" || reads(tokens, condition, &["all", "("]) && within(condition + 1)
+}
+
+/// Where the modules of the file `path` are, to which their names are added.
+pub(crate) fn module_base(path: &str) -> String {
+    let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
+    match name {
+        "mod.rs" | "lib.rs" | "main.rs" => format!("{directory}/"),
+        _ => format!("{}/", path.trim_end_matches(".rs")),
+    }
+}
+
+/// Paths (without `.rs`) that the `#[cfg(test)] mod name;` declarations of `source` may mean.
+fn test_module_paths(source: &Source) -> Vec<String> {
+    let base = module_base(&source.path);
+    let outer = source.file.items.iter().filter_map(|item| match item {
+        syn::Item::Mod(module) if module.content.is_none() => Some(&module.ident),
+        _ => None,
+    });
+    let tested = outer.filter(|name| source.in_tests(name.span().start().line));
+    tested.map(|name| format!("{base}{name}")).collect()
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Finding {
+    pub(crate) path: String,
+    pub(crate) line: usize,
+    pub(crate) rule: &'static str,
+    /// What is wrong; what to do.
+    pub(crate) message: String,
+}
+
+impl Finding {
+    pub(crate) fn new(path: &str, line: usize, rule: &'static str, message: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line, rule, message: message.into() }
+    }
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}: [{}] {}", self.path, self.line, self.rule, self.message)
+    }
 }
 
 #[cfg(test)]
@@ -125,5 +250,56 @@ mod tests {
         let workspace = read(&root()).expect("readable");
         assert!(workspace.sources.iter().any(|source| source.path == "xtask/src/main.rs"));
         assert!(workspace.manifests.iter().any(|(path, _)| path == "xtask/Cargo.toml"));
+    }
+
+    fn parse(text: &str) -> Source {
+        Source::parse("crates/core/src/qspin.rs", text).expect("the snippet parses")
+    }
+
+    #[test]
+    fn blocks_above_are_contiguous() {
+        let source = parse("// far\n\n// one\n// two\nfn f() {}\n");
+        let texts: Vec<&str> = source.block_above(5).iter().map(|c| c.text.as_str()).collect();
+        assert_eq!(texts, ["one", "two"]);
+        assert!(source.block_above(2).len() == 1 && source.block_above(3).is_empty());
+    }
+
+    #[test]
+    fn the_innermost_statement_counts() {
+        let source = parse("fn f() {\n    let a = {\n        g(\n            1,\n        )\n    };\n}\n");
+        let line_of = |text: &str| {
+            let token = source.tokens.iter().find(|token| token.text == text);
+            token.and_then(|token| source.statement_line(token))
+        };
+        assert_eq!(line_of("1"), Some(3));
+        assert_eq!(line_of("a"), Some(2));
+    }
+
+    #[test]
+    fn test_modules_are_known_by_their_condition() {
+        let source = parse("#[cfg(test)]\nmod a {\n fn f() {}\n}\n#[cfg(not(test))]\nmod b {}\n");
+        assert!(source.in_tests(3));
+        assert!(!source.in_tests(6));
+        let source =
+            parse("#[cfg(all(test, feature = \"std\"))]\nmod a {}\n#[cfg(any(test, unix))]\nmod b {}\n");
+        assert!(source.in_tests(2) && !source.in_tests(4));
+    }
+
+    #[test]
+    fn out_of_line_test_modules_are_found() {
+        let source = parse("#[cfg(test)]\nmod tests;\nmod node;\n");
+        assert_eq!(test_module_paths(&source), ["crates/core/src/qspin/tests"]);
+    }
+
+    #[test]
+    fn what_does_not_parse_is_a_finding() {
+        let refused = Source::parse("a.rs", "fn f( {}\n").err().expect("refused");
+        assert_eq!((refused.rule, refused.line), ("file-parses", 1));
+    }
+
+    #[test]
+    fn a_finding_is_one_line() {
+        let finding = Finding::new("crates/core/src/a.rs", 3, "file-size", "too long; split it");
+        assert_eq!(finding.to_string(), "crates/core/src/a.rs:3: [file-size] too long; split it");
     }
 }

@@ -1,8 +1,7 @@
-//! When something is wrong: the test programs must notice faults of the library, which dies of one that it
-//! finds in itself; and a plugin with the library inside must not be unloaded while threads use it.
-use super::bench::{Bench, judge};
+//! The test programs must notice faults of the library, which dies of one that it finds in itself; and a
+//! plugin with the library inside must not be unloaded while threads use it.
+use super::bench::{Bench, SHARED, judge, place, tests};
 use super::install::{Functions, STAYS, build, one_object};
-use super::programs::{SHARED, place, tests};
 use crate::files::entries;
 use crate::process::silently;
 use anyhow::{Result, anyhow, ensure};
@@ -13,8 +12,7 @@ use xshell::cmd;
 
 const FAULTS: &str = "crates/capi/tests/faults.toml";
 
-/// A fault: what is wrong, the program that must notice it, and the functions that take the place of the
-/// library's.
+/// What is wrong, the program that must notice, and the functions that take the place of the library's.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Fault {
@@ -60,8 +58,7 @@ fn replaced(bench: &Bench<'_>, source: &str, code: &str, hangs: bool) -> Result<
     let fault = library.with_extension("c");
     bench.sh.write_file(&fault, format!("{START}{code}"))?;
     silently(cmd!(bench.sh, "{compiler} -shared -fPIC {fault} -o {library}"))?;
-    // The program's own clock ends it then. A fault that makes it hang is noticed so; any other program has
-    // ended long before.
+    // The program's own clock ends it then, which notices a fault that makes it hang.
     let seconds = if hangs { "8" } else { "100" };
     let env = [("LD_PRELOAD", &*library.to_string_lossy()), ("CHECK_SECONDS", seconds)];
     bench.run(&place(bench, source, SHARED), &[], &env)

@@ -1,30 +1,36 @@
+//! `cargo xtask header`: writes `stanchion.h` from the C interface, and `stanchion_family.h` from what its
+//! feature `family` adds. What stands around the interface is in `cbindgen.toml` and `cbindgen_family.toml`.
+//!
+//! The interface is largely written by macros, so it is read as the compiler expands it. The option for that
+//! is unstable, and asked for by naming the crate in `RUSTC_BOOTSTRAP`; what is built is the same.
+//!
 //! `cargo xtask install`: what `make install` does, for the C library.
 //!
 //! The archive that cargo builds becomes one object in which only the functions of the header are visible: so
 //! it clashes with no other Rust code in a program, and what has to run when the program is loaded is not
 //! left out. The archive and the shared library are made of that object.
-use crate::built;
-use crate::capi::header::{FAMILY_HEADER, HEADER};
-use crate::files;
 use crate::process::{shell, silently};
-use anyhow::{Context as _, Result, ensure};
-use regex::Regex;
+use crate::{built, files, workspace};
+use anyhow::{Context as _, Result, anyhow, ensure};
+use cbindgen::{Builder, Config};
+use regex::{Captures, Regex};
+use stanchion_family::catalogue::MUTEXES;
 use std::collections::BTreeSet;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 use xshell::{Shell, cmd};
 
-/// The version that all crates share.
+pub(crate) const HEADER: &str = "crates/capi/include/stanchion.h";
+pub(crate) const FAMILY_HEADER: &str = "crates/capi/include/stanchion_family.h";
+
 pub(crate) const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// The version of the binary interface: the first when a function goes or changes, all symbols carry the
-/// second.
+/// The binary interface: this changes when a function goes or changes, and all symbols carry the next.
 pub(super) const SONAME: &str = "libstanchion.so.0";
 pub(super) const NODE: &str = "STANCHION_0.1";
 
 const WRAPPER: &str = "crates/capi/include/stanchion.hpp";
 
-/// The names of functions.
 pub(super) type Functions = BTreeSet<String>;
 
 /// Where things go.
@@ -45,7 +51,6 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// For `/usr`, written below `destdir`.
     pub(crate) fn usr(destdir: PathBuf, libdir: &str, family: bool) -> Self {
         Self { prefix: "/usr".into(), libdir: libdir.into(), destdir: Some(destdir), family }
     }
@@ -171,8 +176,7 @@ pub(super) fn one_object(sh: &Shell, work: &Path, archive: &Path, functions: &Fu
     sh.write_file(&list, functions.iter().flat_map(|name| [name, "\n"]).collect::<String>())?;
     let needed = functions.iter().flat_map(|name| ["-u", name]);
     silently(cmd!(sh, "ld -r --gc-sections {needed...} --whole-archive {archive} -o {whole}"))?;
-    // Of the compiler's intermediate code, which the standard library carries along, nothing sensible is left
-    // after that.
+    // Nothing sensible is left of the intermediate code that the standard library carries along.
     let strip = ["--strip-debug", "--remove-section=.llvmbc", "--remove-section=.llvmcmd"];
     silently(cmd!(sh, "objcopy {strip...} --keep-global-symbols={list} {whole} {object}"))?;
     Ok(object)
@@ -203,6 +207,63 @@ fn filled(template: &str, places: &Places, libraries: &[String], between: &str) 
         .replace("@VERSION@", VERSION)
         .replace("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR"))
         .replace("@MINOR@", env!("CARGO_PKG_VERSION_MINOR"))
+}
+
+pub(crate) fn header(root: &Path, check: bool) -> Result<bool> {
+    let product = header_text(root, None)?;
+    let family = header_text(root, Some(&product))?;
+    let is_current = |path, text: &str| workspace::generate(root, path, text, check, "header");
+    Ok(is_current(HEADER, &product)? & is_current(FAMILY_HEADER, &family)?)
+}
+
+/// The header of the product; or, given that, the header of what the feature adds.
+fn header_text(root: &Path, product: Option<&str>) -> Result<String> {
+    let (file, features) =
+        if product.is_none() { ("cbindgen.toml", "") } else { ("cbindgen_family.toml", "family") };
+    let mut config =
+        Config::from_file(root.join("crates/capi").join(file)).map_err(|error| anyhow!("{file}: {error}"))?;
+    let words = product.unwrap_or_default().split(|c: char| !c.is_alphanumeric() && c != '_');
+    let ours = words.filter(|word| word.to_lowercase().starts_with("stanchion_"));
+    config.export.exclude = ours.map(str::to_owned).collect();
+
+    let sh = shell(root)?;
+    let target = built::target(root).join("header");
+    let cargo = cmd!(sh, "cargo rustc --quiet -p stanchion-capi --lib --features").arg(features);
+    let cargo = cargo.arg("--target-dir").arg(&target).args(["--", "-Zunpretty=expanded"]);
+    let expanded = cargo.env("RUSTC_BOOTSTRAP", "stanchion_c").read()?;
+    ensure!(!expanded.is_empty(), "crates/capi expands to nothing");
+    let source = target.join("expanded.rs");
+    sh.write_file(&source, expanded)?;
+    let mut bytes = Vec::new();
+    Builder::new().with_config(config).with_src(&source).generate()?.write(&mut bytes);
+    finish(&String::from_utf8(bytes)?.replace("@VERSION@", VERSION), product.is_some())
+}
+
+/// Puts the initialisers behind their types, and says things in the words of C.
+fn finish(text: &str, lists_each: bool) -> Result<String> {
+    let text = text.replace("\n *\n * # Safety\n *\n * ", "\n *\n * Caller: ");
+    let text = text.replace("/**\n   * For the library alone.\n   */", "/* For the library alone. */");
+    let text = text.replace("\nSTANCHION_NOEXCEPT;", " STANCHION_NOEXCEPT;");
+    let types = Regex::new(r"(?m)^\} stanchion_(\w+)_t;$")?;
+    ensure!(types.is_match(&text), "the header has no type; the interface was not understood");
+    let with_initialiser = |found: &Captures<'_>| {
+        format!("{}\n#define STANCHION_{}_INIT STANCHION_INIT", &found[0], found[1].to_uppercase())
+    };
+    let out = types.replace_all(&text, with_initialiser).into_owned();
+    if !lists_each {
+        return Ok(out);
+    }
+    // A macro that calls another with each lock that has a type of its own here, and with the size of that.
+    let types = MUTEXES.iter().map(|facts| (facts.name.replace('-', "_"), facts.bytes));
+    let types = types.filter(|(name, _)| text.contains(&format!("}} stanchion_{name}_t;")));
+    let calls: Vec<String> = types.map(|(name, bytes)| format!(" \\\n    X({name}, {bytes})")).collect();
+    let calls = calls.concat();
+    let each = format!(
+        "\n/** `STANCHION_EACH_FAMILY(X)` is `X(name, bytes)` for each type of the family: `stanchion_name_t` has so many bytes. */\n\
+         #define STANCHION_EACH_FAMILY(X){calls}\n"
+    );
+    let first_function = "\n#ifdef __cplusplus\nextern \"C\" {";
+    Ok(out.replacen(first_function, &(each + first_function), 1))
 }
 
 #[cfg(test)]
@@ -238,5 +299,20 @@ mod tests {
         let text = "note: native-static-libs: -lgcc_s -lutil -lrt -lpthread -lm -ldl -lc -lrt\n";
         assert_eq!(native_libraries(text).expect("said"), ["-lutil", "-lrt", "-lpthread", "-lm", "-ldl"]);
         assert_eq!(native_libraries("nothing"), None);
+    }
+
+    #[test]
+    fn types_get_their_initialisers_and_contracts_their_name() {
+        let text = "typedef struct stanchion_x_t {\n} stanchion_x_t;\n/**\n * Locks.\n *\n * # Safety\n *\n * `x` is.\n */\n";
+        let wanted = "typedef struct stanchion_x_t {\n} stanchion_x_t;\n#define STANCHION_X_INIT STANCHION_INIT\n\
+                      /**\n * Locks.\n *\n * Caller: `x` is.\n */\n";
+        assert_eq!(finish(text, false).expect("a type"), wanted);
+        assert!(finish("int f(void);\n", false).is_err());
+        let twa =
+            "typedef struct stanchion_twa_t {\n} stanchion_twa_t;\n\n#ifdef __cplusplus\nextern \"C\" {\n";
+        assert!(
+            finish(twa, true).expect("a type").contains("(X) \\\n    X(twa, 4)\n\n#ifdef"),
+            "each lock is listed"
+        );
     }
 }

@@ -1,9 +1,7 @@
-//! Two jobs at a time. Cargo has one build at a time in `target/debug`, so of the jobs that build there, one
-//! runs at a time. All others build elsewhere, or nothing.
+//! Two jobs at a time, of those that build in `target/debug` one: cargo has one build at a time there.
 use super::command::Shell;
-use super::job::Job;
-use super::run_job;
 use super::summary::{Ended, Outcome};
+use super::{Job, run_job};
 use core::iter;
 use core::time::Duration;
 use std::fs::{self, File, OpenOptions};
@@ -40,8 +38,7 @@ pub(super) fn run(root: &Path, jobs: &[Job]) -> io::Result<Vec<Ended>> {
     Ok(ended)
 }
 
-/// Runs a job. What it prints goes to a file, and is shown from there: while it runs, or once it has ended.
-/// Without such a file, it fails.
+/// Runs a job. What it prints goes to a file, without which it fails, and is shown: at once, or when it ends.
 fn one(root: &Path, job: &Job, logs: &Path, in_sight: bool) -> Ended {
     let path = logs.join(&job.name).with_extension("log");
     let (log, mut shown) = match open(&path).and_then(|log| Ok((log, File::open(&path)?))) {
@@ -100,7 +97,7 @@ fn is_built_apart(job: &Job) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ci::job::{self, Step};
+    use crate::ci::{Step, read};
     use std::collections::BTreeMap;
 
     fn run_there(name: &str, jobs: &[Job]) -> Vec<Ended> {
@@ -125,7 +122,7 @@ mod tests {
 
     #[test]
     fn of_what_builds_in_one_directory_one_runs_at_a_time() {
-        let all = job::read(&crate::workspace::root()).expect("well-formed");
+        let all = read(&crate::workspace::root()).expect("well-formed");
         let there = all.iter().filter(|job| !is_built_apart(job));
         let first: Vec<_> = there.map(|job| job.name.as_str()).collect();
         let day = ["fmt", "clippy", "unit", "test", "drop-in", "doc", "no-std", "msrv"];

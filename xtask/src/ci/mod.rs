@@ -1,18 +1,74 @@
 //! `cargo xtask ci`: runs every job, never stops early, and sums up at the end.
 mod command;
-mod job;
 mod lanes;
-mod msrv;
 mod summary;
 
+use crate::files::entries;
 use anyhow::{Error, Result};
 use clap::Args;
 use command::Shell;
-use job::{Job, Speed};
 use lab_kit::names::chosen;
+use serde::Deserialize;
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Instant;
 use summary::{Outcome, Summary};
+
+/// Path of the jobs, whose head says what each field means.
+const PATH: &str = "xtask/ci.toml";
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Job {
+    name: String,
+    shows: String,
+    needs: Option<Step>,
+    steps: Vec<Step>,
+    #[serde(default = "all_but_quick")]
+    runs: Vec<Speed>,
+    #[serde(default)]
+    env: BTreeMap<String, String>,
+}
+
+fn all_but_quick() -> Vec<Speed> {
+    vec![Speed::Landing, Speed::Night]
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Speed {
+    Quick,
+    Landing,
+    Night,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct Step {
+    line: String,
+    words: Vec<String>,
+}
+
+impl Step {
+    fn words(&self) -> Vec<&str> {
+        self.words.iter().map(String::as_str).collect()
+    }
+}
+
+impl TryFrom<String> for Step {
+    type Error = String;
+
+    fn try_from(line: String) -> Result<Self, String> {
+        let line = match line.strip_prefix("stanchion ") {
+            Some(words) => format!("cargo run --release -p stanchion-lab -- {words}"),
+            None => line,
+        };
+        match shlex::split(&line) {
+            Some(words) if !words.is_empty() => Ok(Self { line, words }),
+            _ => Err(format!("`{line}` is no command")),
+        }
+    }
+}
 
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -35,9 +91,17 @@ pub(crate) struct Request {
 }
 
 pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
-    let jobs = job::read(root)?;
+    let jobs = read(root)?;
     if request.list {
-        list(&jobs);
+        for Job { name, shows, runs, .. } in &jobs {
+            let when = match runs.as_slice() {
+                [Speed::Quick] => " (only quick)",
+                [Speed::Quick, ..] => " (also quick)",
+                [Speed::Night] => " (nightly)",
+                _ => "",
+            };
+            println!("{name:<15} {shows}{when}");
+        }
         return Ok(true);
     }
     let speed = match (request.quick, request.nightly) {
@@ -55,16 +119,13 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     Ok(summary.passes())
 }
 
-fn list(jobs: &[Job]) {
-    for Job { name, shows, runs, .. } in jobs {
-        let when = match runs.as_slice() {
-            [Speed::Quick] => " (only quick)",
-            [Speed::Quick, ..] => " (also quick)",
-            [Speed::Night] => " (nightly)",
-            _ => "",
-        };
-        println!("{name:<15} {shows}{when}");
+/// The jobs of the workspace at `root`, which is an absolute path.
+fn read(root: &Path) -> Result<Vec<Job>> {
+    let mut jobs: Vec<Job> = entries(root, PATH, "job")?;
+    for value in jobs.iter_mut().flat_map(|job| job.env.values_mut()) {
+        *value = value.replace("{root}", &root.to_string_lossy());
     }
+    Ok(jobs)
 }
 
 /// The jobs named in `only`, in their order; when it is empty, those of `speed`.
@@ -82,7 +143,7 @@ fn run_job(shell: &mut Shell<'_>, job: &Job) -> Outcome {
     let mut all = Outcome::Ok;
     for step in &job.steps {
         let outcome = match step.words().as_slice() {
-            ["msrv", manifest, what @ ..] => msrv::check(shell, manifest, what),
+            ["msrv", manifest, what @ ..] => shell.check_oldest(manifest, what),
             _ => shell.run(step, &job.env),
         };
         match outcome {
@@ -99,11 +160,10 @@ mod tests {
     use super::*;
     use crate::workspace;
     use core::time::Duration;
-    use job::Step;
     use std::fs;
 
     fn all() -> Vec<Job> {
-        job::read(&workspace::root()).unwrap_or_else(|error| panic!("{error:#}"))
+        read(&workspace::root()).unwrap_or_else(|error| panic!("{error:#}"))
     }
 
     fn names(only: &[&str]) -> Result<Vec<String>> {

@@ -1,5 +1,5 @@
 //! How a CI run ended, job by job: the table at its end, and the one in [`PATH`].
-use super::job::Speed;
+use super::Speed;
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::provenance::Provenance;
@@ -9,7 +9,6 @@ use std::{fs, io};
 /// How long the jobs of the last recorded run of each speed took.
 const PATH: &str = "docs/ci-times.md";
 
-/// How one job ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Ok,
@@ -18,7 +17,6 @@ pub(crate) enum Outcome {
         step: String,
         last: Vec<String>,
     },
-    /// The job could not run here; why.
     Skipped(String),
 }
 
@@ -28,7 +26,6 @@ impl Outcome {
         Self::Failed { step, last: Vec::new() }
     }
 
-    /// It in a word, and why.
     fn told(&self) -> (&'static str, &str) {
         match self {
             Self::Ok => ("ok", ""),
@@ -80,13 +77,12 @@ impl Summary {
         !self.jobs.iter().any(|job| matches!(job.outcome, Outcome::Failed { .. }))
     }
 
-    /// In seconds.
     fn cpu(&self) -> f64 {
         self.jobs.iter().map(|job| job.cpu).sum::<Duration>().as_secs_f64()
     }
 
     /// Writes the table of this run into the page, and keeps those of other speeds.
-    pub(crate) fn record(&self, root: &Path, speed: Speed) -> io::Result<()> {
+    pub(super) fn record(&self, root: &Path, speed: Speed) -> io::Result<()> {
         let path = root.join(PATH);
         let old = fs::read_to_string(&path).unwrap_or_default();
         let Provenance { cpu_model, cpus, rustc, commit, .. } = crate::workspace::provenance(root);
@@ -96,7 +92,6 @@ impl Summary {
         Ok(())
     }
 
-    /// The table of this run, in that place.
     fn section(&self, place: &str) -> String {
         let mut out = format!("\n{place}\n\n| job | seconds | of CPU | |\n|---|---:|---:|---|\n");
         for job in &self.jobs {
@@ -112,7 +107,6 @@ impl Summary {
     }
 }
 
-/// The page with another section.
 fn replaced(old: &str, speed: Speed, section: &str) -> String {
     let mut out = old.split("\n## ").next().unwrap_or_default().to_owned();
     for (each, title) in [

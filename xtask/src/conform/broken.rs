@@ -2,8 +2,7 @@
 //!
 //! The first comment of `conformance/broken/*.c` names them: `caught by: TEST TEST` and `passes: TEST TEST`.
 //! The latter show that it was the fault that was caught, not a library that breaks everything.
-use super::build::{self, CODE, LIBRARY};
-use super::runner::{Setting, Verdict};
+use super::runner::{self, CODE, LIBRARY, Setting, Verdict};
 use super::{Case, TIMEOUT, run_cases};
 use crate::files::{ending_in, stem};
 use crate::spread::spread;
@@ -13,7 +12,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// A broken library, and what its source says of it.
 struct Broken {
     name: String,
     library: PathBuf,
@@ -27,13 +25,13 @@ const AT_ONCE: usize = 4;
 const TRIES: u32 = 5;
 
 pub(super) fn run(root: &Path, cases: &[Case], jobs: usize, timeout: Duration) -> Result<bool> {
-    let (sources, out) = (root.join("conformance"), build::directory(root, None).join("broken"));
+    let (sources, out) = (root.join("conformance"), runner::directory(root, false).join("broken"));
     fs::create_dir_all(&out)?;
     let mut libraries = Vec::new();
     for source in ending_in(CODE, &sources.join("broken"))? {
         let name = stem(&source);
         let library = out.join(format!("{name}.so"));
-        build::build(&sources, &source, &library, LIBRARY, None)?;
+        runner::build(&sources, &source, &library, LIBRARY, false)?;
         let promise = read(&fs::read_to_string(&source)?);
         let [caught_by, passes] = promise.with_context(|| source.display().to_string())?;
         libraries.push(Broken { name, library, caught_by, passes });

@@ -3,13 +3,11 @@
 //!
 //! Each test is a process of its own, so that one that hangs or dies is one cell of the table.
 mod broken;
-mod build;
 mod report;
 mod runner;
 
-use crate::foreign::{self, Foreign};
 use crate::spread::spread;
-use crate::{built, files, process};
+use crate::{aarch64, built, files, process};
 use anyhow::{Context as _, Result, bail, ensure};
 use core::time::Duration;
 use lab_kit::names::unknown;
@@ -41,8 +39,8 @@ pub(crate) struct Request {
     #[arg(long, value_name = "COMMAND")]
     wrapper: Option<String>,
     /// Build for this machine and run there, in an emulator
-    #[arg(long, value_name = "TRIPLE", value_parser = foreign::named, conflicts_with_all = ["wrapper", "self_test"])]
-    target: Option<&'static Foreign>,
+    #[arg(long, value_name = "TRIPLE", value_parser = aarch64::named, conflicts_with_all = ["wrapper", "self_test"])]
+    target: Option<&'static str>,
     /// Only tests whose names have this in them, or match it when it has a `*`; separated by commas
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     only: Vec<String>,
@@ -82,7 +80,7 @@ struct Case {
 
 pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     process::catch_interrupts()?;
-    let mut cases = build::suite(root, request.target)?;
+    let mut cases = runner::suite(root, request.target.is_some())?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
     let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)));
@@ -136,6 +134,7 @@ fn variable(pair: &str) -> Result<(String, String), &'static str> {
 /// The libraries of the command line, each with a name of its own, and seen to be loaded into `program`.
 fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) -> Result<Vec<Setting>> {
     let words = request.wrapper.as_deref().unwrap_or_default();
+    let emulated = request.target.is_some();
     let mut columns: Vec<Setting> = Vec::new();
     for library in &request.preload {
         let whole = library.display().to_string();
@@ -145,7 +144,7 @@ fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) ->
             ("ours", lock) => {
                 env.extend((!lock.is_empty()).then(|| ("STANCHION".to_owned(), format!("lock={lock}"))));
                 name.clone_from(&whole);
-                Some(preloadable(&built::interposer(root, request.target)?)?)
+                Some(preloadable(&built::interposer(root, emulated)?)?)
             }
             _ => Some(preloadable(library)?),
         };
@@ -153,8 +152,7 @@ fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) ->
             name = whole;
         }
         let wrapper = words.split_whitespace().map(str::to_owned).collect();
-        let (foreign, repeat) = (request.target, request.repeat);
-        let column = Setting { name, preload, wrapper, foreign, env, timeout, repeat };
+        let column = Setting { name, preload, wrapper, emulated, env, timeout, repeat: request.repeat };
         // The loader goes on without a library that it can not load, and every test would then be libc's.
         let output = column.command(program).arg("--list").stdout(Stdio::null()).output()?;
         let complaints = String::from_utf8_lossy(&output.stderr);
@@ -197,8 +195,7 @@ fn matches(pattern: &str, name: &str) -> bool {
         || pattern.contains('*') && Regex::new(&whole).is_ok_and(|whole| whole.is_match(name))
 }
 
-/// Runs the tests, several at a time, and notes each verdict as it comes. The verdicts are in the order of
-/// the tests.
+/// Runs the tests, several at a time, and notes each verdict as it comes. They are returned in their order.
 fn run_cases(
     cases: &[Case],
     column: &Setting,

@@ -30,8 +30,7 @@ impl<'a> Results<'a> {
         Self { columns, cases, verdicts, file, written: Instant::now() }
     }
 
-    /// Takes a verdict, and writes the file unless that was just done: what is known stays when the run is
-    /// interrupted.
+    /// Takes a verdict, and writes the file unless it just was: an interrupted run leaves what it knows.
     pub(super) fn note(&mut self, column: usize, row: usize, verdict: Verdict) -> Result<()> {
         self.verdicts[column][row] = verdict;
         if self.written.elapsed() < EVERY {
@@ -41,7 +40,6 @@ impl<'a> Results<'a> {
         self.write()
     }
 
-    /// Whether every test ran and nothing went wrong.
     pub(super) fn all_fine(&self) -> bool {
         (0..self.cases.len()).all(|row| self.fine(row))
     }

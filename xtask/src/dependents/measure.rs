@@ -1,6 +1,6 @@
 //! `--bench`: a program for each crate that uses parking_lot, with 16 threads a CPU, built with the published
 //! parking_lot and with the drop-in. Runs are interleaved, and compared within their round.
-use super::{Subject, place};
+use super::{Subject, cargo};
 use crate::built;
 use crate::process::{self, shell};
 use crate::workspace::provenance;
@@ -85,22 +85,21 @@ pub(super) fn run(root: &Path, how: &How, chosen: &[Subject]) -> Result<bool> {
     Ok(true)
 }
 
-/// Builds the program without the drop-in or with it, and says where it is.
 fn build(root: &Path, subject: &Subject, whose: &str) -> Result<PathBuf> {
     let Subject { name, package, version, .. } = subject;
     let dir = built::target(root).join("dependents").join(name).join("bench").join(whose);
     let (sh, programs, with) = (shell(&dir)?, root.join("tests/dependents"), whose == "with");
-    place::write_manifest(&sh, subject)?;
+    cargo::write_manifest(&sh, subject)?;
     sh.create_dir("src")?;
     sh.copy_file(programs.join(format!("{name}.rs")), "src/main.rs")?;
     sh.copy_file(programs.join("rounds.rs"), "src/rounds.rs")?;
     let patch = subject.patch(root);
     let words: &[&str] = if with { &[&patch] } else { &[] };
-    place::settle(&dir, words)?;
+    cargo::settle(&dir, words)?;
     println!("--- building {package} {version} {whose} the drop-in");
     let cargo = cmd!(sh, "cargo build --quiet --release {words...}");
     cargo.env("CARGO_TARGET_DIR", dir.join("build")).run()?;
-    let patched = place::is_patched(&sh.read_file("Cargo.lock")?, &subject.drop_in);
+    let patched = cargo::is_patched(&sh.read_file("Cargo.lock")?, &subject.drop_in);
     ensure!(patched == with, "{name}: the other parking_lot is used {whose} the drop-in");
     Ok(dir.join("build/release/measured"))
 }

@@ -1,22 +1,19 @@
-//! `cargo xtask dependents`: the tests of parking_lot, and of published crates that use it, with it and with
-//! the drop-in in its place.
+//! `cargo xtask dependents`: tests of parking_lot and of crates that use it, with it and with the drop-in.
 //!
-//! `tests/dependents/subjects.toml` is the list, [`place`] fetches and copies, [`own_tests`] makes
-//! parking_lot's tests a program, [`outcome`] reads what cargo printed. [`measure`] measures programs that
-//! use the crates, with `--bench`.
+//! `tests/dependents/subjects.toml` is the list, [`mod@cargo`] fetches, copies and reads results,
+//! [`own_tests`] makes parking_lot's tests a program, [`measure`] measures programs that use the crates.
+mod cargo;
 mod measure;
-mod outcome;
 mod own_tests;
-mod place;
 
 use crate::built;
 use crate::files::entries;
 use crate::process;
 use anyhow::{Error, Result, bail, ensure};
+use cargo::{Again, OWN_TESTS, Outcome, Test, lost};
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::names::chosen;
-use outcome::{Again, OWN_TESTS, Outcome, Test, lost};
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -27,10 +24,8 @@ const LIST: &str = "tests/dependents/subjects.toml";
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Subject {
-    /// The name for `--only`.
     name: String,
     package: String,
-    /// Exactly.
     version: String,
     /// The version of parking_lot that it uses, and a drop-in takes the place of.
     drop_in: String,
@@ -136,21 +131,21 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn compare(&self) -> Result<Row> {
         let subject = self.subject;
-        let source = place::fetch(&self.dir.join("fetch"), subject)?;
+        let source = cargo::fetch(&self.dir.join("fetch"), subject)?;
         let [without, with] = ["without", "with"].map(|name| self.dir.join(name));
         for copy in [&without, &with] {
-            place::copy(&source, copy)?;
+            cargo::copy(&source, copy)?;
         }
         let (patch, is_parking_lot) = (subject.patch(self.root), subject.is_parking_lot());
         let patch = [patch.as_str()];
         if !is_parking_lot {
-            place::settle(&without, &[])?;
-            place::settle(&with, &patch)?;
+            cargo::settle(&without, &[])?;
+            cargo::settle(&with, &patch)?;
         }
         let before = self.test(&without, "log", &[])?;
         let after = if is_parking_lot { self.own_tests(&with)? } else { self.test(&with, "log", &patch)? };
         let lock = fs::read_to_string(with.join("Cargo.lock"))?;
-        ensure!(place::is_patched(&lock, &subject.drop_in), "{}: the drop-in is not used", subject.name);
+        ensure!(cargo::is_patched(&lock, &subject.drop_in), "{}: the drop-in is not used", subject.name);
         let (mut lost, mut unsteady) = (lost(&before, &after, &subject.inside), Vec::new());
         for test in lost.iter().filter(|_| !is_parking_lot) {
             let again = self.again(test, [(&without, &[]), (&with, &patch)])?;
@@ -160,12 +155,11 @@ impl Bench<'_> {
         Ok(Row { subject: subject.name.clone(), without: before, with: after, lost, unsteady })
     }
 
-    /// Runs parking_lot's own tests with the drop-in.
     fn own_tests(&self, with: &Path) -> Result<Outcome> {
         let Self { root, subject, .. } = self;
         let features: Vec<&str> = subject.features.split(',').collect();
         let stanchion = root.join("crates/stanchion").display().to_string();
-        place::rename(with, &subject.drop_in(root), &stanchion, &features)?;
+        cargo::rename(with, &subject.drop_in(root), &stanchion, &features)?;
         let helpers = root.join(LIST).with_file_name(format!("helpers-{}.rs", subject.drop_in));
         let helpers = fs::read_to_string(helpers)?;
         own_tests::write(&with.join("src"), &with.join(OWN_TESTS), &helpers, &subject.inside)?;
@@ -199,7 +193,7 @@ impl Bench<'_> {
         cargo.current_dir(copy).env("CARGO_TARGET_DIR", self.dir.join("build"));
         cargo.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "false")]);
         let (ended, _) = process::start(&mut cargo, &log, &log)?.wait(self.limit)?;
-        let outcome = outcome::read(&fs::read_to_string(&log)?);
+        let outcome = cargo::read(&fs::read_to_string(&log)?);
         let told = format!("see {}", log.display());
         match ended.and_then(|status| status.code()) {
             Some(_) if outcome.passed.len() + outcome.failed > 0 => Ok(outcome),
@@ -252,7 +246,7 @@ mod tests {
 
     #[test]
     fn what_is_lost_is_told() {
-        let outcome = outcome::read("     Running tests/a.rs (x)\ntest one ... ok\ntest two ... ok\n");
+        let outcome = cargo::read("     Running tests/a.rs (x)\ntest one ... ok\ntest two ... ok\n");
         let mut with = outcome.clone();
         with.passed.remove(&("tests/a.rs".to_owned(), "two".to_owned()));
         let lost = lost(&outcome, &with, &[]);

@@ -1,5 +1,4 @@
-//! What the verdict on a mutant depends on, as one number: the entry, the lock, what the lock stands on, and
-//! the detectors.
+//! What the verdict on a mutant depends on, as one number: entry, lock, what that stands on, and detectors.
 //!
 //! A number that is as it was when the mutant was killed says that it would be killed again: the explorer is
 //! deterministic, and the model checker goes through the same executions. So the number must change with all
@@ -160,8 +159,7 @@ impl Sources {
         format!("{:032x}", digest.0)
     }
 
-    /// The modules that count for locks with these ones, and with a fault in that file; all, if the locks are
-    /// not known.
+    /// The modules that count for locks with these and a fault in that file; all, if the locks are unknown.
     fn reached(&self, own: Option<BTreeSet<String>>, file: &str) -> BTreeSet<&str> {
         let Some(own) = own else { return self.modules.keys().map(String::as_str).collect() };
         let mut reached = BTreeSet::new();
@@ -183,7 +181,6 @@ impl Sources {
     }
 }
 
-/// What `Cargo.lock` says.
 #[derive(Deserialize)]
 struct Lock {
     package: Vec<Package>,

@@ -1,5 +1,4 @@
-//! `cargo xtask mutants`: breaks the real locks in known ways, one at a time, and sees whether the detectors
-//! notice.
+//! `cargo xtask mutants`: breaks the real locks in known ways, and sees whether the detectors notice.
 //!
 //! A test shows that a lock works; the shelf shows that the test would tell if it did not. A mutant that
 //! survives a detector that it names fails the run, and so does one that is noticed in another way than it
@@ -37,7 +36,6 @@ const MANY: usize = 64;
 /// In the place of a mutant, for the locks as they are.
 const NONE: &str = "(none)";
 
-/// What is asked for; those that may have changed since they were killed, unless told otherwise.
 #[derive(Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub(crate) struct Request {
@@ -151,9 +149,8 @@ struct Task {
     current: bool,
 }
 
-/// Chooses among mutants, and says how: whatever was named or asked for, otherwise what may have changed.
-/// Within a budget the numbers decide on the order, so that another commit tries others first; each detector
-/// is among the first.
+/// Chooses among mutants, and says how: what was asked for, otherwise what may have changed. In a budget the
+/// numbers decide on the order, so that another commit tries others first; each detector is among the first.
 fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
     let (all, current) = (tasks.len(), tasks.iter().filter(|task| task.current).count());
     let mut said = format!("mutants: {all}; {current} of them are what they were when they were killed");
@@ -193,7 +190,6 @@ fn baseline<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Check> {
     longest
 }
 
-/// Whether what passed the one passes the other.
 fn covers(passed: &Check, check: &Check) -> bool {
     passed.is_like(check) && passed.schedules >= check.schedules
 }
@@ -208,7 +204,6 @@ fn run_mutant(copy: &Scratch, task: &Task) -> Result<Vec<Row>> {
     judged
 }
 
-/// Builds a detector, runs it, and says and prints what that means.
 fn judge(copy: &Scratch, mutant: &str, check: &Check) -> Result<Row> {
     let start = Instant::now();
     let (verdict, told) = match copy.run(check)? {
@@ -227,9 +222,7 @@ fn judge(copy: &Scratch, mutant: &str, check: &Check) -> Result<Row> {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Verdict {
-    /// The lock as it is passed.
     Sound,
-    /// The mutant was noticed, as it says.
     Killed,
     Survived,
     /// Something else is wrong.

@@ -1,5 +1,4 @@
-//! docs/killed.toml: of each mutant that was killed by all that it names, the [number](super::depends) it had
-//! then.
+//! docs/killed.toml: for each mutant that all its detectors killed, the [number](super::depends) it had.
 use crate::{files, workspace};
 use anyhow::Result;
 use std::collections::BTreeMap;
@@ -13,7 +12,6 @@ const INTRO: &str = "\
 # One whose number is another now is tried again. A line that is missing costs time; to be rid of a conflict, take either side.
 ";
 
-/// The numbers by the names of mutants.
 pub(super) type Record = BTreeMap<String, String>;
 
 /// An empty one if there is none.
@@ -21,7 +19,6 @@ pub(super) fn read(root: &Path) -> Result<Record> {
     if root.join(PATH).exists() { files::read(root, PATH) } else { Ok(Record::new()) }
 }
 
-/// Takes down that a mutant was killed, or that it was not.
 pub(super) fn note(record: &mut Record, name: &str, number: &str, killed: bool) {
     if killed {
         record.insert(name.to_owned(), number.to_owned());
@@ -30,7 +27,6 @@ pub(super) fn note(record: &mut Record, name: &str, number: &str, killed: bool) 
     }
 }
 
-/// Writes it if it is another than what is there.
 pub(super) fn write(record: &Record, root: &Path) -> io::Result<()> {
     workspace::generate(root, PATH, &render(record), false, "mutants").map(drop)
 }

@@ -9,7 +9,6 @@ use std::process::{Command, ExitStatus};
 
 /// What the detectors are built from, and the manifests of the others, without which cargo refuses.
 const COPIED: &[&str] = &[".cargo", "Cargo.lock", "Cargo.toml", "crates", "machines", "workloads", "xtask"];
-/// The profile of the manifest that is made for this.
 const PROFILE: &str = "mutants";
 /// The first seed of every exploration: a run is to be repeatable.
 const SEED: &str = "1";
@@ -59,7 +58,6 @@ impl Scratch {
         Ok(Self { tree, target, threads })
     }
 
-    /// Builds a detector and runs it.
     pub(super) fn run(&self, check: &Check) -> Result<Ended> {
         let Check { detector, lock, schedules, fault, shape, .. } = check;
         let mut cargo = Command::new("cargo");

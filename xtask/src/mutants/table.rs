@@ -2,7 +2,6 @@
 use super::shelf::{Check, Detector, Mutant};
 use core::fmt::Write as _;
 
-/// Path of the table.
 pub(super) const PATH: &str = "docs/mutants.md";
 
 const INTRO: &str = "\

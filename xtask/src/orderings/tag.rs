@@ -1,6 +1,6 @@
 //! Reads ordering tags, whose form is in CONTRIBUTING.md. A blank line of the comment, another tag or a
 //! safety comment ends what a tag says.
-use crate::comments::Comment;
+use crate::tokens::Comment;
 
 #[derive(Debug)]
 pub(crate) struct Tag {
@@ -14,12 +14,10 @@ pub(crate) struct Tag {
     pub(crate) covers: usize,
 }
 
-/// A reason has so many words.
 pub(crate) const LEAST_WORDS: usize = 3;
 const FORM: &str = "write `// ord: Q1 pairs Q2: why` or `// ord: Q1 alone: why`";
 
-/// The tags in one comment that stands for the code on line `covers`. One that goes wrong is an error, with
-/// its line.
+/// The tags in a comment for the code on line `covers`. One that goes wrong is an error, with its line.
 pub(crate) fn read(comment: &[&Comment], covers: usize) -> Vec<Result<Tag, (usize, String)>> {
     let mut found: Vec<(usize, String)> = Vec::new();
     let mut open = false;
@@ -65,7 +63,7 @@ pub(crate) fn id_key(id: &str) -> Option<(&str, u64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::comments::Kind;
+    use crate::tokens::Kind;
 
     fn comment(line: usize, text: &str) -> Comment {
         Comment { line, kind: Kind::Line, alone: true, text: text.to_owned() }

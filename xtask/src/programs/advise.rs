@@ -7,7 +7,7 @@ use super::Request;
 use super::kit::Kit;
 use super::measure::{Row, Run, interleaved};
 use super::play::{Lock, Verdict};
-use super::table::{Program, Words};
+use super::table::Program;
 use crate::built;
 use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write as _;
@@ -70,7 +70,9 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
     let group = Limit::new();
     match &group {
         Ok(group) => {
-            let within = locks.iter().map(|lock| Lock { wrapper: group.wrapper(), ..lock.clone() });
+            let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.0.display());
+            let wrapper = ["sh", "-c", &enter, "sh"].map(str::to_owned).to_vec();
+            let within = locks.iter().map(|lock| Lock { wrapper: wrapper.clone(), ..lock.clone() });
             loads.push((LIMITED.0, Some(LIMITED.1), within.collect()));
         }
         Err(why) => println!("no limit of CPU time: {why}"),
@@ -139,7 +141,6 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
 struct Limit(PathBuf);
 
 impl Limit {
-    /// The error says why there is none.
     fn new() -> Result<Self> {
         let one = Path::new("/sys/fs/cgroup/cpu");
         let quota = LIMITED.1 * PERIOD_US;
@@ -154,12 +155,6 @@ impl Limit {
         fs::OpenOptions::new().write(true).open(limit.0.join(file))?.write_all(text.as_bytes())?;
         Ok(limit)
     }
-
-    /// What a command is given to that enters it.
-    fn wrapper(&self) -> Words {
-        let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", self.0.display());
-        ["sh", "-c", &enter, "sh"].map(str::to_owned).to_vec()
-    }
 }
 
 impl Drop for Limit {
@@ -169,7 +164,6 @@ impl Drop for Limit {
     }
 }
 
-/// What the law says of the program's own rate.
 fn law_at(law: &Value, threads: f64) -> Option<f64> {
     let [one, serial, agree] = ["lambda", "sigma", "kappa"].map(|name| law[name].as_f64());
     let more = threads - 1.0;

@@ -147,10 +147,6 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     env::split_paths(&path).map(|dir| dir.join(name)).find(|path| path.is_file())
 }
 
-pub(crate) fn is_here(program: &Program) -> bool {
-    program.needs.iter().all(|need| find(need).is_some())
-}
-
 /// Sees that the dynamic linker loads the library into this program, and that the library takes the name of
 /// the lock without a word. A static program takes none, and its run would show libc's locks.
 fn takes_library(command: &str, lock: &Lock) -> Result<()> {
@@ -170,8 +166,7 @@ fn takes_library(command: &str, lock: &Lock) -> Result<()> {
     Ok(())
 }
 
-/// A text that compresses about as well as prose: words of a made-up language, some of them often. The same
-/// each time.
+/// A text that compresses about as well as prose: words of a made-up language, the same each time.
 fn text(length: usize) -> Vec<u8> {
     let mut state = 0x2545_f491_4f6c_dd1d_u64;
     let mut random = move || {

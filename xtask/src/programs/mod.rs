@@ -1,15 +1,13 @@
-//! `cargo xtask programs`: real programs under libc's locks and under the interposer's, their output checked
-//! or their speed compared.
+//! `cargo xtask programs`: real programs under libc's locks and ours, their output checked or speed compared.
 //!
 //! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need and sees that
-//! they take the library, [`mod@play`] runs one and judges what it printed. `--self-test` is in [`selftest`],
-//! `--check` and `--measure` in [`measure`] and the tables in [`report`], `--advise` in [`advise`].
+//! they take the library, [`mod@play`] runs one and judges what it printed. `--check`, `--measure` and
+//! `--self-test` are in [`measure`], the tables in [`report`], `--advise` in [`advise`].
 mod advise;
 mod kit;
 mod measure;
 mod play;
 mod report;
-mod selftest;
 mod table;
 
 use crate::{built, exit_code, process};
@@ -85,7 +83,8 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    let (here, absent): (Vec<_>, Vec<_>) = programs.into_iter().partition(kit::is_here);
+    let is_here = |program: &Program| program.needs.iter().all(|need| kit::find(need).is_some());
+    let (here, absent): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_here);
     if request.mode.missing {
         println!("{}", packages(&absent));
         return Ok(ExitCode::SUCCESS);
@@ -96,7 +95,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     process::catch_interrupts()?;
     let mut kit = Kit::new(root, request.mode.measure || request.mode.advise)?;
     let code = if request.mode.self_test {
-        selftest::run(&mut kit, &here, request.only.is_empty())?
+        measure::self_test(&mut kit, &here, request.only.is_empty())?
     } else {
         let locks = locks(root, request)?;
         exit_code(if request.mode.measure {
@@ -124,7 +123,7 @@ fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
 fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
     let mut interposer = None;
     if request.locks.iter().any(|name| name != "libc") {
-        let path = request.preload.clone().map_or_else(|| built::interposer(root, None), Ok)?;
+        let path = request.preload.clone().map_or_else(|| built::interposer(root, false), Ok)?;
         interposer = Some(fs::canonicalize(&path).with_context(|| path.display().to_string())?);
     }
     let lock = |name: &String| Lock {

@@ -86,12 +86,10 @@ pub(crate) struct Stage<'a> {
     pub(crate) dir: PathBuf,
     /// What the placeholders stand for.
     pub(crate) values: Vec<(&'static str, String)>,
-    /// For each command.
     pub(crate) limit: Duration,
     pub(crate) peak_kib: Cell<u64>,
 }
 
-/// Runs a command that has to succeed.
 pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
     let (out, err) = (dir.join("prepare.out"), dir.join("prepare.err"));
     let mut command = Command::new(&words[0]);
@@ -172,11 +170,8 @@ impl Stage<'_> {
     }
 
     fn steps(&self) -> Result<Option<f64>> {
-        let mut rate = None;
-        for (index, step) in self.program.steps.iter().enumerate() {
-            rate = self.step(index, step)?.or(rate);
-        }
-        Ok(rate)
+        let mut steps = self.program.steps.iter().enumerate();
+        steps.try_fold(None, |rate, (index, step)| Ok(self.step(index, step)?.or(rate)))
     }
 
     fn step(&self, index: usize, step: &Step) -> Result<Option<f64>> {

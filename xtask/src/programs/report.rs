@@ -19,7 +19,6 @@ const BAR_HOT_MEAN: f64 = 1.5;
 /// How the verdict of a row begins of whose runs one was not right.
 const FAIL: &str = "**FAIL** ";
 
-/// A lock beside libc in one row.
 #[derive(Debug, PartialEq)]
 struct Beside {
     ratio: Ratio,
@@ -123,11 +122,10 @@ fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Result<Be
             return Err(format!("{fails}{}", run.played.verdict));
         }
     }
-    let beside = |run: &Run, lock: &str| {
-        row.iter().copied().find(|other| other.lock == lock && other.repetition == run.repetition)
-    };
+    let libcs =
+        |of: &Run| row.iter().copied().find(|run| run.lock == "libc" && run.repetition == of.repetition);
     let of_lock = row.iter().copied().filter(|run| run.lock == lock);
-    let both: Vec<(&Run, &Run)> = of_lock.filter_map(|run| Some((beside(run, "libc")?, run))).collect();
+    let both: Vec<(&Run, &Run)> = of_lock.filter_map(|run| Some((libcs(run)?, run))).collect();
     let pairs = both.iter().filter_map(|(libc, run)| Some((run.played.rate?, libc.played.rate?)));
     let (lock, libc): (Vec<f64>, Vec<f64>) = pairs.unzip();
     let memory: Vec<f64> =

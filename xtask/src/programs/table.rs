@@ -1,6 +1,5 @@
-//! tests/programs/programs.toml: the programs, as data. Unknown fields, patterns and placeholders are refused
-//! when it is read.
-use super::selftest::BROKEN;
+//! The programs, as data. Unknown fields, patterns and placeholders are refused when it is read.
+use super::measure::BROKEN;
 use crate::files::entries_of;
 use anyhow::{Context as _, Result, bail, ensure};
 use regex::Regex;
@@ -111,7 +110,6 @@ impl Program {
         [1, self.overcommit.unwrap_or(8)]
     }
 
-    /// The commands that run under the lock.
     pub(crate) fn under_lock(&self) -> impl Iterator<Item = &Words> {
         self.server.iter().chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
     }

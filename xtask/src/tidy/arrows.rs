@@ -1,5 +1,5 @@
 //! `arrows-one-way`: which crate of the workspace may depend on which.
-use crate::finding::Finding;
+use crate::workspace::Finding;
 use toml::de::DeTable;
 
 const RULE: &str = "arrows-one-way";
@@ -10,7 +10,6 @@ const WIRE: &str = "stanchion-wire";
 const KIT: &str = "stanchion-lab-kit";
 const CELLS: &str = "stanchion-cells";
 
-/// Each crate with the crates of ours it may depend on.
 const ARROWS: &[(&str, &[&str])] = &[
     (CORE, &[]),
     (FAMILY, &[CORE]),
@@ -45,11 +44,7 @@ fn packages<'a>(manifest: &'a DeTable<'a>) -> Vec<(usize, &'a str)> {
     own.chain(targets.flat_map(packages)).collect()
 }
 
-pub(super) fn check(manifests: &[(String, String)]) -> Vec<Finding> {
-    manifests.iter().flat_map(|(path, text)| check_one(path, text)).collect()
-}
-
-fn check_one(path: &str, text: &str) -> Vec<Finding> {
+pub(super) fn check(path: &str, text: &str) -> Vec<Finding> {
     let finding =
         |at: usize, message: String| Finding::new(path, text[..at].matches('\n').count() + 1, RULE, message);
     let manifest = match DeTable::parse(text) {
@@ -84,7 +79,7 @@ mod tests {
     use super::*;
 
     fn found(text: &str) -> Vec<String> {
-        check_one("crates/a/Cargo.toml", text).iter().map(ToString::to_string).collect()
+        check("crates/a/Cargo.toml", text).iter().map(ToString::to_string).collect()
     }
 
     #[test]

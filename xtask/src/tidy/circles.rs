@@ -3,9 +3,8 @@
 //! A file needs another one if it names what that one declares. Names are followed through `use`, so a module
 //! that only hands a name on is not what is needed, and `lib.rs` never is. Implementations of traits need no
 //! name. Tests may name whatever they test.
-use crate::finding::Finding;
-use crate::source::{Source, module_base};
 use crate::tokens::{Token, parts, reads};
+use crate::workspace::{Finding, Source, module_base};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use syn::spanned::Spanned as _;
 use syn::{Item, ItemMod};
@@ -15,7 +14,6 @@ const ROOTS: &[&str] = &["crates/core/src", "crates/family/src", "crates/stanchi
 const STEPS: usize = 16;
 
 type Path = Vec<String>;
-/// What each file needs.
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
 
 /// A file and the paths outside its tests, single names included.
@@ -211,8 +209,7 @@ impl<'a> Module<'a> {
     }
 }
 
-/// Finds the path at `at` behind `before`, or those that its braces list, and their names. Says where it
-/// ends.
+/// Finds the path at `at` behind `before`, or those that its braces list, and their names; where it ends.
 fn branches(tokens: &[Token], mut at: usize, before: &[String], found: &mut Vec<(Path, String)>) -> usize {
     let mut path = before.to_vec();
     loop {

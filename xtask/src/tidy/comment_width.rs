@@ -1,8 +1,7 @@
-//! `comment-width`: a comment is as wide as code may be, at most. rustfmt does not wrap comments;
-//! `cargo xtask tidy --wrap` does.
+//! `comment-width`: a comment is as wide as code may be, at most. `cargo xtask tidy --wrap` wraps it.
 use super::Wrong;
-use crate::comments::Kind;
-use crate::source::Source;
+use crate::tokens::Kind;
+use crate::workspace::Source;
 use regex::Regex;
 use std::collections::BTreeSet;
 use std::sync::LazyLock;

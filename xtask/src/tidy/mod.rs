@@ -1,21 +1,14 @@
-//! `cargo xtask tidy`: the rules of the tree that no compiler knows.
-//!
-//! Each rule is a function from what was read to findings, so that it can be tested on a few lines of
-//! text without any file.
+//! `cargo xtask tidy`: the rules of the tree that no compiler knows. Each is a function from what was read to
+//! findings, so that it can be tested on a few lines of text without any file.
 mod arrows;
 mod circles;
 mod comment_width;
-mod core_world;
 mod ordering_rules;
-mod test_asserts;
 mod text;
-mod unsafe_confined;
-mod unsafe_justified;
+mod unsafe_code;
 
-use crate::finding::Finding;
 use crate::orderings;
-use crate::source::Source;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Finding, Source};
 use anyhow::Result;
 use lab_kit::units::plural;
 use std::fs;
@@ -27,10 +20,10 @@ type Wrong = (usize, String);
 type FileRule = fn(&Source) -> Vec<Wrong>;
 
 const FILE_RULES: &[(&str, FileRule)] = &[
-    ("core-names-no-world", core_world::check),
-    ("unsafe-justified", unsafe_justified::check),
-    ("test-asserts", test_asserts::check),
-    ("unsafe-confined", unsafe_confined::check),
+    ("core-names-no-world", text::core_world),
+    ("unsafe-justified", unsafe_code::justified),
+    ("test-asserts", text::test_asserts),
+    ("unsafe-confined", unsafe_code::confined),
     ("comment-width", comment_width::check),
     ("file-size", text::file_size),
     ("module-told", text::module_told),
@@ -44,20 +37,15 @@ fn of_file(source: &Source) -> impl Iterator<Item = Finding> {
     })
 }
 
-fn check(root: &Path, workspace: &Workspace) -> Vec<Finding> {
+pub(crate) fn run(root: &Path) -> Result<bool> {
+    let workspace = workspace::read(root)?;
     let mut findings = workspace.refused.clone();
     findings.extend(workspace.sources.iter().flat_map(of_file));
-    findings.extend(ordering_rules::check(root, &orderings::collect_all(workspace)));
-    findings.extend(arrows::check(&workspace.manifests));
+    findings.extend(ordering_rules::check(root, &orderings::collect_all(&workspace)));
+    findings.extend(workspace.manifests.iter().flat_map(|(path, text)| arrows::check(path, text)));
     findings.extend(circles::check(&workspace.sources));
     findings.sort();
     findings.dedup();
-    findings
-}
-
-pub(crate) fn run(root: &Path) -> Result<bool> {
-    let workspace = workspace::read(root)?;
-    let findings = check(root, &workspace);
     for finding in &findings {
         println!("{finding}");
     }
@@ -65,7 +53,6 @@ pub(crate) fn run(root: &Path) -> Result<bool> {
     Ok(findings.is_empty())
 }
 
-/// Wraps comments that are wider than code may be.
 pub(crate) fn wrap(root: &Path) -> Result<bool> {
     for source in workspace::read(root)?.sources {
         let wrapped = comment_width::wrapped(&source);

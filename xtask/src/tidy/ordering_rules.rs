@@ -1,17 +1,15 @@
 //! `ordering-tagged`, `ordering-pairs-meet` and `ordering-table-current`.
-use crate::finding::Finding;
 use crate::orderings::tag::{LEAST_WORDS, Tag};
-use crate::orderings::{self, FileOrderings, table};
-use crate::workspace::first_difference;
+use crate::orderings::{self, FileOrderings};
+use crate::workspace::{Finding, first_difference};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
 const TAGGED: &str = "ordering-tagged";
 
-/// What these rules find.
 pub(super) fn check(root: &Path, files: &[FileOrderings]) -> Vec<Finding> {
-    let current = fs::read_to_string(root.join(table::PATH)).ok();
+    let current = fs::read_to_string(root.join(orderings::PATH)).ok();
     let tagged = files.iter().flat_map(tagged);
     let whole = [ids_unique(files), pairs_meet(files)].into_iter().flatten();
     tagged.chain(whole).chain(table_current(&orderings::render(files, root), current.as_deref())).collect()
@@ -42,7 +40,6 @@ fn tagged(file: &FileOrderings) -> Vec<Finding> {
     bad.chain(short).chain(bare).chain(stray).collect()
 }
 
-/// Ids used twice.
 fn ids_unique(files: &[FileOrderings]) -> Vec<Finding> {
     let mut first: BTreeMap<&str, (&str, usize)> = BTreeMap::new();
     let mut findings = Vec::new();
@@ -82,7 +79,7 @@ fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
         None => "the table is missing; run `cargo xtask orderings`",
     };
     let line = first_difference(current.unwrap_or_default(), wanted);
-    vec![Finding::new(table::PATH, line, "ordering-table-current", message)]
+    vec![Finding::new(orderings::PATH, line, "ordering-table-current", message)]
 }
 
 fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {
@@ -93,7 +90,7 @@ fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {
 mod tests {
     use super::*;
     use crate::orderings::collect;
-    use crate::source::Source;
+    use crate::workspace::Source;
 
     fn file(path: &str, text: &str) -> FileOrderings {
         collect(&Source::parse(path, text).expect("the snippet parses"))
@@ -195,7 +192,7 @@ mod tests {
 
     #[test]
     fn a_stale_or_missing_table_is_found() {
-        let current = table::render(&[file("crates/core/src/tas.rs", LOCK)], |_| String::new());
+        let current = orderings::table(&[file("crates/core/src/tas.rs", LOCK)], |_| String::new());
         assert!(table_current(&current, Some(&current)).is_empty());
         assert_eq!(
             printed(&table_current(&current, Some("# Memory orderings\n\nold\n"))),

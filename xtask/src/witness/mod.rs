@@ -1,9 +1,7 @@
 //! `cargo xtask witness`: is every ordering of the core needed, and would anybody notice if it were weaker?
 //!
 //! Each ordering that is not relaxed is made weaker by one step, at run time, and the model explores the
-//! programs that get there until one fails. What failed is recorded in docs/witnesses.toml and printed in
-//! docs/orderings.md.
-pub(crate) mod plan;
+//! programs that get there until one fails, which docs/witnesses.toml records and docs/orderings.md shows.
 pub(crate) mod record;
 
 use crate::built;
@@ -13,8 +11,7 @@ use crate::workspace;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use core::time::Duration;
-use plan::Weaker;
-use record::{Record, UNNOTICED, UNREACHED};
+use record::{Record, UNNOTICED, UNREACHED, Weaker};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -54,7 +51,7 @@ type Program = (String, String);
 
 /// Tries the orderings that are asked for and writes the record, or only compares it.
 pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
-    let plan = plan::weakenings(&orderings::collect_all(&workspace::read(root)?));
+    let plan = record::weakenings(&orderings::collect_all(&workspace::read(root)?));
     let (record, arguments) = record::read(root)?;
     if !request.check {
         return weaken(root, request, &plan, record);
@@ -86,7 +83,7 @@ fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -
         (request.only.is_empty() || request.only.contains(&weaker.id)) && !(request.again && has_witness)
     };
     let chosen: Vec<&Weaker> = plan.iter().filter(is_wanted).collect();
-    let model = built::model(root)?;
+    let model = built::release(root, &["stanchion-model"], "stanchion-model", false)?;
     let reached = survey(&model, &request.lock)?;
     let write = |record: &Record| fs::write(root.join(record::WITNESSES), record::write(record, plan));
     write(&record)?;
@@ -141,15 +138,14 @@ fn survey(model: &Path, locks: &[String]) -> Result<BTreeMap<String, Vec<Program
     ensure!(output.status.success(), "the model fails without any change; mend that first");
     let mut cost: BTreeMap<Program, u64> = BTreeMap::new();
     let mut reached: BTreeMap<String, Vec<Program>> = BTreeMap::new();
+    let program = |lock: &str, shape: &str| (lock.to_owned(), shape.to_owned());
     for line in String::from_utf8_lossy(&output.stdout).lines() {
-        let words: Vec<String> = line.split_whitespace().map(str::to_owned).collect();
-        match words.as_slice() {
-            [site, lock, shape, place] if site == "site" => {
-                reached.entry(place.clone()).or_default().push((lock.clone(), shape.clone()));
+        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
+            ["site", lock, shape, place] => {
+                reached.entry((*place).to_owned()).or_default().push(program(lock, shape));
             }
             [lock, shape, _, executions, ..] => {
-                let executions = executions.parse().unwrap_or(u64::MAX);
-                cost.insert((lock.clone(), shape.clone()), executions);
+                cost.insert(program(lock, shape), executions.parse().unwrap_or(u64::MAX));
             }
             _ => {}
         }
