@@ -13,17 +13,13 @@ pub fn plain_table() -> Table {
     table
 }
 
-pub fn align_right(table: &mut Table) {
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-}
-
 /// A table of these rows: figures stand on the right, what they belong to on the left.
 pub fn table<R: Into<Row>>(header: impl Into<Row>, rows: impl IntoIterator<Item = R>) -> Table {
     let mut table = plain_table();
     table.set_header(header).add_rows(rows);
-    align_right(&mut table);
+    for column in table.column_iter_mut().skip(1) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
     table
 }
 

@@ -1,5 +1,4 @@
-//! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page
-//! with a plot for each machine, what threads do in the case that decided, and the locks of the program.
+//! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page.
 use super::load::{Lock, Recording};
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, distinct};
@@ -103,7 +102,6 @@ fn widest(report: &Report) -> Option<String> {
 const COLUMNS: &str =
     "machine,cpus,workers,lock,rate,ci95,to_libc,to_libc_ci95,p99_ns,p999_ns,waiting,failed";
 
-/// A row for each cell.
 pub(super) fn csv(report: &Report) -> String {
     let row = |cell| {
         let gain = report.gain(cell);
@@ -151,10 +149,9 @@ pub(super) fn page(report: &Report) -> String {
 
 /// A picture as the address of an image, which the page's style does not reach: it has colours of its own.
 fn embedded(svg: &str) -> String {
+    let escape = |text: String, char: char| text.replace(char, &format!("%{:02X}", char as u32));
     // The sign that escapes comes first.
-    let escaped = ['%', '#', '"', '<', '>', '&', '\n']
-        .iter()
-        .fold(svg.to_owned(), |text, &char| text.replace(char, &format!("%{:02X}", char as u32)));
+    let escaped = ['%', '#', '"', '<', '>', '&', '\n'].into_iter().fold(svg.to_owned(), escape);
     format!("data:image/svg+xml,{escaped}")
 }
 

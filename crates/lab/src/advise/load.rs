@@ -1,7 +1,4 @@
 //! From a recording to what the simulator replays.
-//!
-//! Events come in the order of releases, thread by thread. Locks that were taken before an event that ends
-//! first have a negative time before them; so each thread is read twice: once for those, once to merge all.
 use super::telling;
 use crate::run::Places;
 use crate::run::record::codec::{Event, Item, Kind, What};
@@ -49,7 +46,6 @@ pub(crate) struct Recording {
     pub program: Vec<String>,
     pub threads: usize,
     pub workers: usize,
-    /// How many workers there were at a time.
     pub at_once: usize,
     pub acquisitions: u64,
     pub span_ns: f64,

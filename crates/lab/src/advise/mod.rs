@@ -113,7 +113,6 @@ fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
     [advice.today, advice.at].iter().filter_map(picture).collect()
 }
 
-/// How a case becomes different.
 type Change = (&'static str, fn(&mut Case));
 const CHANGES: [Change; 3] = [
     ("twice the threads", |case| case.workers *= 2),

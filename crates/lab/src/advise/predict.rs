@@ -51,9 +51,8 @@ pub(crate) struct Cell {
 
 pub(super) type Run = Result<Outcome, Failure>;
 
-/// The simulator's name of a lock that stands in a program: its mutex, and the reader-writer lock that comes
-/// with it. That is of the kind that programs get from libc if they do not ask for another: its readers pass
-/// writers that wait, and so do those of the interposer (`rwlock.rs` there).
+/// The simulator's name of a lock in a program: its mutex, and the reader-writer lock that comes with it.
+/// Readers pass writers that wait, by libc's default and by the interposer's (`rwlock.rs` there).
 fn simulated(lock: &str) -> String {
     if lock == TODAY { "libc-mutex+libc-rwlock".to_owned() } else { format!("{lock}+qrw-readers-first") }
 }
@@ -62,8 +61,7 @@ fn simulated(lock: &str) -> String {
 const DRAWN: Time = 2 * MS;
 
 /// One run: the workers, and the threads that were recorded besides. It is as long as it takes to see enough
-/// of a program that acquires so often in a second with one thread; if it is drawn, it has all up to the end
-/// of the part that the picture shows.
+/// acquisitions; if it is drawn, it ends with the part that the picture shows.
 pub(super) fn simulate(recording: &Recording, case: &Case, seed: u64, is_drawn: bool) -> Run {
     let cpus = case.machine.topology.cpu_count();
     let each = recording.rate / 1e3 / recording.at_once.max(1) as f64;

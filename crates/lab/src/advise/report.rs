@@ -8,12 +8,10 @@ use serde::Serialize;
 use stanchion_cells::stats::Ratio;
 use std::collections::HashSet;
 
-/// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
 /// A gain below this is none: the simulator is no better than that.
 const WORTH: f64 = 0.03;
-/// Locks whose gains differ by less than this are as good as each other: it is what the validation allows
-/// (`cargo xtask programs --advise`).
+/// Gains that differ by less are as good as each other, as `cargo xtask programs --advise` allows.
 const SAME: f64 = 0.05;
 /// Who waits for less of the time than this has nothing to gain from locks.
 const IDLE: f64 = 0.005;
@@ -95,8 +93,7 @@ impl Report {
     }
 
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
-    /// The default lock stands for those that are no better than [`SAME`], which the simulator cannot tell
-    /// from it.
+    /// The default lock stands for those that are within [`SAME`], which the simulator cannot tell from it.
     fn decide(&self) -> Option<Advice> {
         let mean = |lock| {
             let of = || self.cells.iter().filter(|cell| cell.lock == lock);

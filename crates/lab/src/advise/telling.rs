@@ -1,10 +1,8 @@
 //! What one thread did, from its events to its script.
 //!
-//! A hold is told of at its end. What is told of before may belong into it: holds that ended within it, and
-//! marks.
-//!
-//! What recording adds to the times that it tells is taken off again, as far as the recording knows it
-//! (`run/record/cost.rs`). The simulator adds the instructions of the lock that it has.
+//! A hold is told of at its end; holds and marks that are told of before it may belong into it. What
+//! recording adds to times is taken off again, as far as the recording knows it (`run/record/cost.rs`).
+//! The simulator adds the instructions of the lock that it has.
 use super::load::{Program, identity};
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::cost::Cost;
@@ -96,8 +94,7 @@ impl Telling<'_> {
         self.last = self.last.max(event.came + event.wait);
     }
 
-    /// The thread did something at `at`, and computed before it. Releases of locks that nobody else takes are
-    /// no step.
+    /// The thread did something at `at`, and computed before it. Releases of private locks are no step.
     fn step(&mut self, at: u64, step: Option<Step>) {
         let computes = self.program.meta.ns(at.saturating_sub(self.last));
         self.writer.compute(self.recorder.without(computes));
@@ -147,8 +144,7 @@ struct Recorder<'m> {
     meta: &'m Meta,
     /// What is in the time that runs.
     cost: f64,
-    /// What was in the times up to now beyond all of them. A clock that goes in steps makes one time too
-    /// short and another one too long, so it is taken off there.
+    /// Cost beyond the times up to now: a clock that goes in steps makes one too short and another too long.
     owed: f64,
 }
 

@@ -1,6 +1,5 @@
 //! The universal scalability law (Gunther): throughput at *n* threads is λn / (1 + σ(n − 1) + κn(n − 1)),
-//! with σ for what is serial and κ for what everybody has to agree on. Fitted to measured loads, it is what a
-//! prediction has to beat. It knows neither locks nor machines.
+//! with σ for what is serial and κ for what all have to agree on. A prediction has to beat a fit of it.
 use lab_kit::stats::solve;
 use serde::Serialize;
 use std::collections::BTreeSet;

@@ -12,7 +12,6 @@ use stanchion_cells::tuned;
 use std::io::Read;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Command, ExitStatus, Stdio};
-use std::time::Instant;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum CellError {
@@ -34,21 +33,22 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
         cgroup.limit_to(cpus).map_err(CellError::Died)?;
     }
     // The link names this program even if its file was replaced. Its own group keeps Ctrl-C for the parent.
-    let mut child = Command::new("/proc/self/exe")
+    let mut command = Command::new("/proc/self/exe");
+    command
         .args([WORKER, &serde_json::to_string(spec).expect("a cell has only string keys")])
         .args(limit.map(|(_, cgroup)| cgroup.entrance()))
         .stdin(Stdio::null())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .process_group(0)
-        .spawn()
+        .process_group(0);
+    let mut running = Running::start(&mut command)
         .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    let (stdout, stderr) = (running.child.stdout.take(), running.child.stderr.take());
     // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
     let reader = std::thread::spawn(|| (all_of(stdout), all_of(stderr)));
     let timeout = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
     let limits = Limits { timeout: Some(timeout), stop: &interrupt::requested };
-    let gone = Running::new(child, Instant::now()).wait(Some(&limits), || ());
+    let gone = running.wait(Some(&limits), || ());
     let gone = gone.map_err(|error| CellError::Died(format!("cannot wait for a worker process: {error}")))?;
     let (stdout, stderr) = reader.join().unwrap_or_default();
     match (gone.end, serde_json::from_slice(&stdout)) {

@@ -5,7 +5,11 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
-#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[command(
+    args_override_self = true,
+    after_help = "Exit codes: 0 all went well; 1 nothing came of it; \
+2 bad input, nothing was measured; 130 interrupted, what was finished is kept."
+)]
 pub(crate) struct Args {
     /// Write the machine file here [default: printed only]
     #[arg(long, value_name = "FILE", conflicts_with = "compare")]

@@ -32,7 +32,9 @@ pub(super) fn machine(
     // Without a tick in sight it would only be guessed.
     (host.tick_period, host.tick_cost) = (0, 0);
     let mut builder = Builder { file, figures, date };
-    builder.plain();
+    for (what, figure) in figures.all() {
+        builder.put(what.field, figure.median, &figure, &what.title());
+    }
     builder.memory();
     builder.host();
     let _ = builder.sleepers();
@@ -68,31 +70,21 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Says that a field was measured.
     fn measured(&mut self, path: &str, figure: &Figure, how: &str) {
         let (date, count, spread) = (self.date, figure.values, figure.spread * 100.0);
         let text = format!("stanchion calibrate on {date}, {how}; median of {count}, spread {spread:.0} %");
         self.file.set_source(path, Evidence::Measured, &text);
     }
 
-    /// The field is `value`, which comes of `figure`.
     fn put(&mut self, path: &str, value: f64, figure: &Figure, how: &str) {
         if file::set_number(&mut self.file.machine, path, value) {
             self.measured(path, figure, how);
         }
     }
 
-    /// The fields that are figures as they stand.
-    fn plain(&mut self) {
-        for (what, figure) in self.figures.all() {
-            self.put(what.field, figure.median, &figure, &what.title());
-        }
-    }
-
     fn memory(&mut self) {
         if let Some(shared) = self.figures.get(What::SHARED_CACHE) {
-            // A cache that others use, too, may not have kept the chain: a clean line is no farther than a
-            // dirty one.
+            // Others may have driven the chain out of the cache: a clean line is no farther than a dirty one.
             let dirty = self.figures.get(What::DIRTY_READ.at(Reach::Group));
             let clean = dirty.map_or(shared.median, |dirty| shared.median.min(dirty.median));
             let how = "load from the shared cache, at most that of a line written by another core";
@@ -195,12 +187,11 @@ fn slice(turn: Time, tick: Time) -> Time {
 }
 
 pub(super) fn warnings(places: &Places, figures: &Figures) -> Vec<String> {
-    let spread_out: Vec<String> = figures
-        .all()
-        .filter(|(what, figure)| figure.spread > MOST_SPREAD && !what.is_share() && figure.median > 1.0)
-        .map(|(what, figure)| format!("{} (±{:.0} %)", what.title(), figure.spread * 100.0))
-        .collect();
-    let list = spread_out.join("; ");
+    let varies = |(what, figure): &(What, Figure)| {
+        figure.spread > MOST_SPREAD && !what.is_share() && figure.median > 1.0
+    };
+    let told = |(what, figure): (What, Figure)| format!("{} (±{:.0} %)", what.title(), figure.spread * 100.0);
+    let list = figures.all().filter(varies).map(told).collect::<Vec<_>>().join("; ");
     let (described, measured) = (places.topology().cpu_count(), places.all.len());
     let others = crate::bench::other_runnable();
     let no_tick = figures.get(What::TICK_PERIOD).is_none();

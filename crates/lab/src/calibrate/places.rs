@@ -16,8 +16,7 @@ pub(crate) struct Place {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Places {
     pub all: Vec<Place>,
-    /// Links between sockets, by the distances that the firmware tells, where it does: the nearest other
-    /// socket is one hop away, the next nearest two.
+    /// Links between sockets, by the firmware's distances: the nearest other socket is one hop away.
     hops: Vec<Vec<u8>>,
 }
 
@@ -92,8 +91,7 @@ impl Places {
         pairs
     }
 
-    /// The shape for the simulator, which is even: as many as the largest part has. If it has more CPUs than
-    /// there are, it does not fit.
+    /// The shape for the simulator, which is even: as many as the largest part has.
     pub(super) fn topology(&self) -> Topology {
         let most = |part: fn(&Place) -> usize, of: fn(&Place) -> usize| {
             let parts: BTreeSet<_> = self.all.iter().map(|place| (of(place), part(place))).collect();

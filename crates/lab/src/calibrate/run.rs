@@ -6,7 +6,7 @@ use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::interrupt;
-use lab_kit::output::{INTERRUPTED, print, warn};
+use lab_kit::output::{INTERRUPTED, ended, print, warn};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::format_ns;
@@ -55,11 +55,9 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
     };
     let code = print(&shown, ExitCode::SUCCESS);
     warn(&calibrated.warnings);
-    if calibrated.interrupted {
-        eprintln!("stanchion: interrupted; the figures rest on {} rounds", calibrated.rounds);
-        return Ok(ExitCode::from(INTERRUPTED));
-    }
-    Ok(code)
+    let rounds = calibrated.rounds;
+    let kept = || ended(INTERRUPTED, format_args!("interrupted; the figures rest on {rounds} rounds"));
+    Ok(if calibrated.interrupted { kept() } else { code })
 }
 
 /// Measures some CPUs, or all that this process may use, and makes a machine of it.
@@ -80,8 +78,7 @@ fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Resul
     Ok(Calibrated { file, figures, rounds, interrupted: rounds < wanted, warnings, date: whence.date })
 }
 
-/// The figures, and of how many rounds, which are fewer if the user stops it. In rounds a disturbance of the
-/// machine hits neighbours in time and not one quantity.
+/// The figures, and of how many rounds. In rounds a disturbance hits neighbours in time, not one quantity.
 fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
     let cpus: Vec<usize> = places.all.iter().map(|place| place.cpu).collect();
     // The first CPU usually serves the interrupts.
@@ -123,7 +120,6 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
     (figures, round)
 }
 
-/// This machine under a name, in few rounds.
 pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, String> {
     let calibrated = calibrated(name, None, true, quiet)?;
     if !quiet {

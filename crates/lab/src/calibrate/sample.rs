@@ -15,10 +15,8 @@ pub(crate) enum Reach {
     Remote,
 }
 
-/// A quantity that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct What {
-    /// Its place in the table.
     place: u8,
     /// The field of a machine that it is as it stands; empty: none.
     pub field: &'static str,
@@ -73,15 +71,9 @@ impl What {
         Self { reach: Some(reach), ..self }
     }
 
-    /// What it is, for people.
     pub(crate) fn title(self) -> String {
-        let between = match self.reach {
-            None => "",
-            Some(Reach::Core) => "same core: ",
-            Some(Reach::Group) => "same last-level cache: ",
-            Some(Reach::Socket) => "same socket: ",
-            Some(Reach::Remote) => "other socket: ",
-        };
+        let words = ["same core: ", "same last-level cache: ", "same socket: ", "other socket: "];
+        let between = self.reach.map_or("", |reach| words[reach as usize]);
         format!("{between}{}", self.title)
     }
 

@@ -46,8 +46,7 @@ pub(super) fn ticks(cpu: usize, time: Duration, figures: &mut Figures) {
     }
 }
 
-/// The shortest period at whose beat most of the expected interruptions come, and their median length. (A
-/// longer one would fit as well: of a beat of 1 ms every tenth is one of 10 ms.)
+/// The shortest period at whose beat most interruptions come (its multiples fit, too); their median length.
 fn regular(gaps: &[(f64, f64)], time: f64) -> Option<(f64, f64)> {
     PERIODS_NS.iter().find_map(|&period| {
         // The phase at which most gaps start, found among the gaps themselves.

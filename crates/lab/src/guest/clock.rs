@@ -10,7 +10,6 @@ use std::time::Instant;
 /// Nanoseconds of a vCPU's thread.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Given {
-    /// It ran.
     pub cpu_ns: u64,
     /// It wanted to run and did not: what a hypervisor calls steal time.
     pub stolen_ns: u64,
@@ -19,7 +18,6 @@ pub(crate) struct Given {
 /// How often it is read: that is work on the CPUs that the guest is measured on.
 const READING: Duration = Duration::from_millis(500);
 
-/// Reads what the vCPUs of a process get.
 #[derive(Debug)]
 pub(crate) struct Meter {
     tasks: PathBuf,

@@ -9,8 +9,7 @@ use lab_kit::units::{format_ns, three_figures};
 /// In nanoseconds.
 const S: f64 = 1e9;
 
-/// A figure: its name with its unit, for columns of files; its heading in tables, empty if it is in files
-/// alone; how tables write it; what it is in a run, if the run has told.
+/// A figure: its name, for files; its heading in tables, or nothing; how they write it; what it is in a run.
 pub(crate) type Figure = (&'static str, &'static str, fn(f64) -> String, fn(&Run) -> Option<f64>);
 
 /// All that files have, in their order, which is that of tables.
@@ -30,11 +29,9 @@ pub(crate) static FIGURES: [Figure; 12] = [
     ("kicks_sent", "kicks", count, |run| sum(run, |vcpu| vcpu.kicks_sent)),
     ("wake_p50_ns", "wake", format_ns, |run| wake(run, |wake| wake.p50_ns)),
     ("wake_p99_ns", "", format_ns, |run| wake(run, |wake| wake.p99_ns)),
-    // Until the lock was acquired.
     ("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
     // Of the host, while the guest was at work.
     ("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
-    // In which threads of vCPUs wanted to run and did not.
     ("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
     ("fairness", "fair", |value| format!("{value:.2}"), fairness),
 ];

@@ -1,9 +1,8 @@
 //! `stanchion guest`: the locks on real vCPUs, in a small kernel of our own under QEMU.
 //!
-//! What was typed becomes a [`setting`]; [`qemu`] is the emulator, with KVM if that works. [`mod@run`] boots
-//! the guest for each lock and round. A boot is a [`session`]: the guest's bytes become lines and
-//! [`record`]s, those a [`transcript`], and that a run in the [`report`]. Its [`figures`] are shown in the
-//! [`table`] and in [`export`]. [`clock`] is what the host gave to each vCPU.
+//! What was typed becomes a [`setting`]. [`mod@run`] boots the guest for each lock and round, in [`qemu`]. A
+//! boot is a [`session`]: the guest's bytes become lines and [`record`]s, those a [`transcript`], and that a
+//! run in the [`report`], with [`figures`] for [`table`] and [`export`].
 mod clock;
 mod export;
 mod figures;

@@ -37,7 +37,6 @@ pub(crate) enum Accel {
     Tcg,
 }
 
-/// An emulator and the kernel that it boots.
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {
     pub qemu: PathBuf,
@@ -157,7 +156,6 @@ fn image(named: Option<&Path>, executable: Option<&Path>) -> Result<PathBuf, Str
     })
 }
 
-/// Whether we may use KVM at all.
 fn offered(device: &Path) -> Result<(), String> {
     if !device.exists() {
         return Err(format!("there is no {}", device.display()));

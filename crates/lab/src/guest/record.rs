@@ -23,7 +23,6 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// The next one; none when the bytes are at their end.
     pub(crate) fn next(from: &mut impl BufRead) -> io::Result<Option<Self>> {
         let mut bytes = Vec::new();
         if from.take(LONGEST as u64 + 1).read_until(b'\n', &mut bytes)? == 0 {
@@ -60,7 +59,6 @@ pub(crate) enum Record {
     /// The first: the machine as the guest found it.
     Boot(Hardware),
     Test(Test),
-    /// How far a long run is.
     Progress {
         done: u64,
         of: u64,
@@ -75,7 +73,6 @@ pub(crate) enum Record {
     Vcpu(Vcpu),
     Wake(Wake),
     Result(Work),
-    /// Something that must not be.
     Failure {
         what: String,
         detail: String,
@@ -128,8 +125,7 @@ pub(crate) enum TestOutcome {
 }
 
 impl TestOutcome {
-    /// As `cargo test` tells it. A failure that is `expected` is told in other words: who searches a log for
-    /// what failed is not to find it.
+    /// As `cargo test` tells it; but who searches a log for failures is not to find one that is `expected`.
     pub(crate) fn told(self, expected: bool) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -149,7 +145,6 @@ pub(crate) struct Vcpu {
     pub work_ns: u64,
     /// In slow paths of the lock.
     pub slow_ns: u64,
-    /// With nothing to do.
     pub idle_ns: Option<u64>,
     pub halts: u64,
     pub halted_ns: u64,
@@ -183,7 +178,6 @@ pub(crate) struct Work {
     pub wait_p99_ns: Option<u64>,
     pub wait_max_ns: Option<u64>,
     pub fairness: Option<Fairness>,
-    /// Acquisitions to read and to write.
     pub reads: Option<u64>,
     pub writes: Option<u64>,
     /// What a millisecond of work is, in turns of the guest's compute loop.

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) const SCHEMA: u32 = 1;
 
-/// A boot that is over.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {
     pub lock: String,
@@ -31,8 +30,7 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// It, a failure if the guest has not done all that was asked of it; the last lines of a sound one are
-    /// not kept.
+    /// It, a failure if the guest has not done all that was asked of it; a sound one keeps no last lines.
     pub(crate) fn checked(mut self, setting: &Setting) -> Self {
         if let (None, Some(lacks)) = (&self.reason, lacks(setting, &self.told)) {
             (self.state, self.reason) = (State::Failed, Some(format!("the guest ended well, but {lacks}")));

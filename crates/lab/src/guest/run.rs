@@ -114,7 +114,6 @@ fn all(
     exports.write(report)
 }
 
-/// Prints the result and decides the exit code.
 fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error: Option<&str>) -> ExitCode {
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {

@@ -22,7 +22,6 @@ const LINES: usize = 1024;
 /// How much of what QEMU says on standard error is kept.
 const LAST_WORDS: usize = 4096;
 
-/// What a boot took of the host.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cost {
     /// What each vCPU's thread got of the host while the guest was at work.
@@ -47,19 +46,17 @@ pub(crate) fn run(
     log: Option<&mut File>,
     audience: &mut Audience,
 ) -> io::Result<Run> {
-    let start = Instant::now();
-    let mut child = command.spawn()?;
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
-    let running = Running::new(child, start);
+    let mut running = Running::start(command)?;
+    let (stdout, stderr) = (running.child.stdout.take(), running.child.stderr.take());
     let stop = AtomicBool::new(false);
     let to_stop = || stop.load(Ordering::Relaxed);
     let (sender, lines) = sync_channel(LINES);
     let mut watch = Watch {
         work: Some(work),
-        meter: Meter::new(running.pid()),
+        meter: Meter::new(running.pid),
         transcript: Transcript::default(),
         booted: None,
-        until: (start + boot, Ending::NotUp),
+        until: (running.start + boot, Ending::NotUp),
     };
     let mut ending = Ending::Own;
     let (gone, words) = std::thread::scope(|scope| {
@@ -83,7 +80,7 @@ pub(crate) fn run(
         given: watch.meter.given(),
         qemu_cpu_s: cpu.as_secs_f64(),
         qemu_wall_s: wall.as_secs_f64(),
-        boot_wall_s: watch.booted.map(|booted| (booted - start).as_secs_f64()),
+        boot_wall_s: watch.booted.map(|booted| (booted - running.start).as_secs_f64()),
         max_rss_kib,
     };
     let transcript = watch.transcript;
@@ -93,7 +90,6 @@ pub(crate) fn run(
     Ok(Run { lock, round, ending, state, reason, caught, told, cost, log })
 }
 
-/// A boot that is watched.
 struct Watch {
     /// How long the work may take; none once it is over.
     work: Option<Duration>,
@@ -180,7 +176,6 @@ fn pump(from: Option<impl Read>, log: Option<&mut File>, to: &SyncSender<Line>) 
     Ok(())
 }
 
-/// The end of what QEMU says.
 fn last_words(from: Option<impl Read>) -> Vec<u8> {
     let (mut kept, mut bytes) = (Vec::new(), [0; 1024]);
     let Some(mut from) = from else { return kept };
@@ -201,10 +196,8 @@ fn told(status: ExitStatus, words: &[u8]) -> String {
     let text = String::from_utf8_lossy(words);
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
     // The first line tells the cause; later ones are what followed from it.
-    match lines().find(|line| !line.contains(" warning: ")).or_else(|| lines().next()) {
-        Some(line) => format!("{how}: {}", shown(line, 200)),
-        None => how,
-    }
+    let line = lines().find(|line| !line.contains(" warning: ")).or_else(|| lines().next());
+    how + &line.map(|line| format!(": {}", shown(line, 200))).unwrap_or_default()
 }
 
 #[cfg(test)]

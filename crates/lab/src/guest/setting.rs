@@ -84,7 +84,6 @@ pub(crate) struct Setting {
     #[arg(long = "numa", value_name = "N", default_value_t = 1)]
     pub nodes: u16,
 
-    /// The host's CPUs that the guest may use.
     #[arg(skip)]
     pub cpus: Vec<usize>,
 
@@ -100,7 +99,6 @@ pub(crate) struct Setting {
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub seconds: Option<f64>,
 
-    /// Seconds after which a guest that has not finished is given up.
     #[arg(skip)]
     pub limit_s: f64,
 
@@ -120,7 +118,6 @@ pub(crate) struct Setting {
     #[arg(skip)]
     pub accel_reason: Option<String>,
 
-    /// What the emulator says that it is.
     #[arg(skip)]
     pub qemu: String,
 
@@ -172,8 +169,7 @@ impl Setting {
     }
 
     /// The kernel command line of a boot. Runs of a round have the same seed, whatever the lock. `rate` is
-    /// what a millisecond of work is, if that is known: else each boot measures it for itself, and has more
-    /// or less to do than the others.
+    /// what a millisecond of work is: if it is not known each boot measures it, and has other work to do.
     pub(crate) fn words(&self, lock: &str, round: usize, rate: Option<u64>) -> String {
         // The guest knows no shorter time.
         let ms = |seconds: f64| ((seconds * 1e3).round() as u64).max(1);

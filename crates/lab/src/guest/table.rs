@@ -1,20 +1,18 @@
-//! The result for people: tables for a terminal of a hundred columns and for the page, and conformance tests
-//! as `cargo test` prints them.
+//! The result for people: tables for terminal and page, and conformance tests as `cargo test` prints them.
 use super::figures::{self, Figure, count, given, summary, vcpu_cpu_s};
-use super::record::{TestOutcome, WIDTH, Work, shown};
+use super::record::{Hardware, TestOutcome, WIDTH, Work, shown};
 use super::report::{Report, Run};
 use super::transcript::State;
 use super::workload::Workload;
 use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::{self, align_right, plain_table, trimmed};
+use lab_kit::export::grid::{self, trimmed};
 use lab_kit::stats::{Summary, median};
 use lab_kit::units::{format_ns, percent, three_figures};
 
 /// With more vCPUs each of them has no column of its own.
 const VCPUS_APART: u16 = 8;
 
-/// Everything, for the terminal.
 pub(crate) fn render(report: &Report) -> String {
     let mut text = format!("\n{}: {}\n", report.setting.workload, report.setting.told());
     for (index, (_, table, notes)) in tables(report).into_iter().enumerate() {
@@ -22,16 +20,12 @@ pub(crate) fn render(report: &Report) -> String {
         let _ = writeln!(text, "{apart}{}\n{notes}", trimmed(&table));
     }
     for run in &report.runs {
-        for line in &run.told.stats {
-            let _ = writeln!(text, "{}: {line}", run.lock);
-        }
+        text.extend(run.told.stats.iter().map(|line| format!("{}: {line}\n", run.lock)));
     }
     boots(&mut text, report);
     for (run, reason) in report.failures() {
         let _ = writeln!(text, "{} FAILED, run {}: {reason}", run.lock, run.round + 1);
-        for line in &run.log {
-            let _ = writeln!(text, "  | {line}");
-        }
+        text.extend(run.log.iter().map(|line| format!("  | {line}\n")));
     }
     text
 }
@@ -98,27 +92,26 @@ pub(crate) fn cell(report: &Report, lock: &str, (name, _, form, of): &Figure, le
 fn shares(report: &Report) -> Option<Table> {
     let vcpus = report.setting.vcpus;
     let apart = vcpus <= VCPUS_APART;
-    let mut table = plain_table();
     let shown: Vec<String> = if apart {
         (0..vcpus).map(|vcpu| format!("vCPU {vcpu}")).collect()
     } else {
         ["least", "median", "most"].map(str::to_owned).into()
     };
     let first = ["host CPU s".to_owned()].into_iter().chain(shown);
-    table.set_header(first.chain(["sum", "stolen", "QEMU"].map(str::to_owned)));
-    for lock in locks(report) {
+    let header = first.chain(["sum", "stolen", "QEMU"].map(str::to_owned));
+    let row = |lock: &str| {
         let median = |of: &dyn Fn(&Run) -> Option<f64>| Some(summary(report, lock, of)?.median);
-        let Some(cpu) = median(&|run| given(run, |given| given.cpu_ns)) else { continue };
+        let cpu = median(&|run| given(run, |given| given.cpu_ns))?;
         let stolen = median(&|run| given(run, |given| given.stolen_ns));
         let each: Vec<f64> = (0..vcpus).filter_map(|vcpu| median(&|run| vcpu_cpu_s(run, vcpu))).collect();
         let all = Summary::of(each.clone());
         let shown = if apart { each } else { vec![all.min, all.median, all.max] };
         let rest = [Some(cpu), stolen, median(&|run| Some(run.cost.qemu_cpu_s))];
         let figures = shown.into_iter().chain(rest.into_iter().flatten()).map(three_figures);
-        table.add_row([lock.to_owned()].into_iter().chain(figures));
-    }
-    align_right(&mut table);
-    (table.row_iter().len() > 0).then_some(table)
+        Some([lock.to_owned()].into_iter().chain(figures).collect::<Vec<_>>())
+    };
+    let rows: Vec<_> = locks(report).filter_map(row).collect();
+    (!rows.is_empty()).then(|| grid::table(header.collect::<Vec<_>>(), rows))
 }
 
 /// What the guests said of their machine, once, and how long they took to come up.
@@ -132,16 +125,12 @@ fn boots(text: &mut String, report: &Report) {
         (boot.yield_hypercall, "yield hypercall"),
     ];
     let offers: Vec<&str> = offers.into_iter().filter(|(is, _)| *is).map(|(_, name)| name).collect();
+    let offers = if offers.is_empty() { "nothing paravirtual".to_owned() } else { offers.join(", ") };
     let nodes = if boot.nodes > 1 { format!(" in {} nodes", boot.nodes) } else { String::new() };
-    let _ = writeln!(
-        text,
-        "guest: {} vCPUs{nodes}, hypervisor {}, {}; up after {} ms (the guest's own part {})",
-        boot.vcpus,
-        boot.hypervisor,
-        if offers.is_empty() { "nothing paravirtual".to_owned() } else { offers.join(", ") },
-        three_figures(median(&walls) * 1e3),
-        format_ns(boot.boot_ns as f64)
-    );
+    let (up, own) = (three_figures(median(&walls) * 1e3), format_ns(boot.boot_ns as f64));
+    let Hardware { vcpus, hypervisor, .. } = boot;
+    let _ = write!(text, "guest: {vcpus} vCPUs{nodes}, hypervisor {hypervisor}, {offers}; ");
+    let _ = writeln!(text, "up after {up} ms (the guest's own part {own})");
 }
 
 pub(crate) fn in_short(run: &Run) -> String {
@@ -165,9 +154,7 @@ pub(crate) fn tests(report: &Report, expected: bool) -> String {
         for test in ended(TestOutcome::Failed) {
             let detail = test.detail.as_deref().unwrap_or("the guest did not say why");
             let _ = writeln!(text, "\n---- {} ----", test.name);
-            for line in detail.lines() {
-                let _ = writeln!(text, "{}", shown(line, WIDTH));
-            }
+            text.extend(detail.lines().map(|line| shown(line, WIDTH) + "\n"));
         }
     }
     let [passed, failed, ignored] =

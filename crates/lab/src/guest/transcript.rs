@@ -2,7 +2,6 @@
 use super::record::{Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, WIDTH, Wake, Work, shown};
 use serde::{Deserialize, Serialize};
 
-/// The guest's last lines explain a failure.
 const LAST_LINES: usize = 12;
 /// A guest gone wild may not fill our memory: no sound one writes so many records, or kinds of stat lines.
 const RECORDS_MOST: usize = 4096;
@@ -10,7 +9,6 @@ const STATS_MOST: usize = 8;
 /// What a guest calls what only a broken lock does. Its other failures are its own, or of who started it.
 const BROKEN: [&str; 3] = ["exclusion", "lost-update", "stall"];
 
-/// What a guest has told of itself and its work.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Told {
     pub boot: Option<Hardware>,
@@ -35,11 +33,9 @@ pub(crate) struct Transcript {
     has_panicked: bool,
     /// The guest's verdict on itself, its last word.
     end: Option<bool>,
-    /// Its last lines for people.
     pub log: Vec<String>,
 }
 
-/// Who ended the boot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// The guest, or QEMU.
@@ -58,7 +54,6 @@ pub(crate) enum Ending {
 /// The exit code of a guest that is content.
 const CONTENT: i32 = 33;
 
-/// What a boot came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum State {
@@ -119,7 +114,13 @@ impl Transcript {
                 self.told.boot = Some(boot);
             }
             Record::Test(test) => self.told.tests.push(test),
-            Record::Stat { line } => self.keep_stat(line),
+            // Lines come again and again; the last of each kind counts.
+            Record::Stat { line } => {
+                let kind = |line: &str| line.split(':').next().unwrap_or_default().trim().to_owned();
+                self.told.stats.retain(|known| kind(known) != kind(&line));
+                self.told.stats.truncate(STATS_MOST - 1);
+                self.told.stats.push(line);
+            }
             Record::Vcpu(vcpu) => self.told.vcpus.push(vcpu),
             Record::Wake(wake) => self.told.wake = Some(wake),
             Record::Result(work) => self.told.work = Some(work),
@@ -134,14 +135,6 @@ impl Transcript {
             Record::End { ok } => self.end = Some(ok),
             Record::Progress { .. } | Record::Unknown => {}
         }
-    }
-
-    /// Lines come again and again; the last of each kind counts.
-    fn keep_stat(&mut self, line: String) {
-        let kind = |line: &str| line.split(':').next().unwrap_or_default().trim().to_owned();
-        self.told.stats.retain(|known| kind(known) != kind(&line));
-        self.told.stats.truncate(STATS_MOST - 1);
-        self.told.stats.push(line);
     }
 
     /// Whether the guest itself has found a fault, and said so to the end. A test that fails ends in a panic.

@@ -12,7 +12,7 @@ const MAY_DIFFER: [&str; 3] = ["machine", "arguments", "version"];
 #[derive(Serialize)]
 pub(super) struct Report {
     schema: u32,
-    pub files: Vec<File>,
+    pub files: Vec<Results>,
     /// What differs between them, of [`MAY_DIFFER`].
     pub unlike: Vec<&'static str>,
     pub simulated: bool,
@@ -20,16 +20,6 @@ pub(super) struct Report {
     pub figures: Vec<Compared>,
 }
 
-#[derive(Serialize)]
-pub(super) struct File {
-    pub path: String,
-    pub complete: bool,
-    /// Rows that are left out: of a lock that was broken, or of a run that failed.
-    pub unsound: Vec<String>,
-    pub provenance: Provenance,
-}
-
-/// A figure in all files.
 #[derive(Serialize)]
 pub(super) struct Compared {
     pub name: &'static str,
@@ -44,7 +34,6 @@ pub(super) struct Compared {
 #[derive(Serialize)]
 pub(super) struct Line {
     pub name: Vec<String>,
-    /// None for a file that does not have it.
     pub values: Vec<Option<Summary>>,
     /// Of each file after the first, to the first; none without an interval.
     pub ratios: Vec<Option<Ratio>>,
@@ -53,9 +42,7 @@ pub(super) struct Line {
 impl Report {
     /// Of files that are alike, but for what `allowed` names; of these locks, or of all.
     pub(super) fn of(results: Vec<Results>, allowed: &[String], locks: &[String]) -> Result<Self, String> {
-        if let Some(wrong) = allowed.iter().find(|word| !MAY_DIFFER.contains(&word.as_str())) {
-            return Err(names::unknown("part of a result", wrong, MAY_DIFFER));
-        }
+        names::chosen("part of a result", MAY_DIFFER.to_vec(), allowed, |part| part)?;
         let (first, others) = results.split_first().ok_or("no file was named")?;
         let mut unlike = Vec::new();
         for other in others {
@@ -91,19 +78,8 @@ impl Report {
             Compared::of(figure, lines, results.len(), first.form.simulated)
         });
         let figures = figures.filter(|figure| !figure.rows.is_empty()).collect();
-        let file = |Results { path, complete, provenance, unsound, .. }: Results| {
-            let unsound = unsound.iter().map(|name| plain_name(name)).collect();
-            File { path, complete, unsound, provenance }
-        };
         let Form { simulated, keys, .. } = *first.form;
-        Ok(Self {
-            schema: 1,
-            figures,
-            unlike,
-            simulated,
-            keys,
-            files: results.into_iter().map(file).collect(),
-        })
+        Ok(Self { schema: 1, figures, unlike, simulated, keys, files: results })
     }
 }
 
@@ -142,11 +118,6 @@ impl Compared {
 /// Files of simulations have the same seeds; rounds of other files have nothing to do with each other.
 fn ratio_of(simulated: bool) -> fn(&[Sides]) -> Option<Ratio> {
     if simulated { Ratio::of } else { Ratio::of_unpaired }
-}
-
-/// The name of a row as people read it.
-pub(super) fn plain_name(name: &[String]) -> String {
-    name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
 }
 
 /// Where two results are not from the same: the part of [`MAY_DIFFER`], what of it, and what each has.

@@ -1,7 +1,7 @@
-//! Results as they are read: where in the JSON of each command its rows are, what tells them apart, and where
-//! their figures are.
+//! Results as they are read: where in the JSON of each command its rows and their names and figures are.
 use lab_kit::provenance::Provenance;
 use lab_kit::units::{format_ns, rate, three_figures};
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,9 +11,7 @@ use std::path::Path;
 /// round, run or seed.
 pub(super) type Figure = (&'static str, &'static str, fn(f64) -> String, fn(&Value) -> Vec<f64>);
 
-/// What a command writes.
 pub(super) struct Form {
-    /// The first argument of the command.
     pub command: &'static str,
     /// What `schema` is in files that this table describes.
     schema: u32,
@@ -140,26 +138,34 @@ fn is_sound(row: &Value) -> bool {
         && ["failed", "failure", "reason"].iter().all(|why| row[why].is_null())
 }
 
+/// The name of a row as people read it.
+pub(super) fn plain_name(name: &[String]) -> String {
+    name.iter().filter(|part| !part.is_empty()).cloned().collect::<Vec<_>>().join(" ")
+}
+
 /// The values of each figure of a row.
 pub(super) type Row = Vec<Vec<f64>>;
 
-/// Names and values, such as those of the arguments.
 pub(super) type Facts = BTreeMap<String, String>;
 
-/// A file.
+#[derive(Serialize)]
 pub(super) struct Results {
     pub path: String,
-    pub form: &'static Form,
     pub complete: bool,
+    /// Rows without values: of a lock that was broken, or of a run that failed.
+    pub unsound: Vec<String>,
     pub provenance: Provenance,
+    #[serde(skip)]
+    pub form: &'static Form,
     /// What was asked for, whichever way it was written, without what does not change figures.
+    #[serde(skip)]
     pub asked: Facts,
-    /// The CPUs that were used, if that was told.
+    #[serde(skip)]
     pub cpus: String,
-    /// Rows that are not sound, and have no values.
-    pub unsound: Vec<Vec<String>>,
-    /// Their names in the order of the file.
+    /// Of rows, in the order of the file.
+    #[serde(skip)]
     pub names: Vec<Vec<String>>,
+    #[serde(skip)]
     pub rows: BTreeMap<Vec<String>, Row>,
 }
 
@@ -192,7 +198,7 @@ impl Results {
                 vec![Vec::new(); form.figures.len()]
             });
             if !is_sound(row) {
-                unsound.push(name);
+                unsound.push(plain_name(&name));
                 continue;
             }
             // Commands with a row for each run have several of a name.
@@ -205,11 +211,10 @@ impl Results {
         }
         let (asked, cpus) = (asked(&value), plain(&value["setting"]["cpus"]));
         let (path, complete) = (path.replace(char::is_control, " "), value["complete"] != false);
-        Ok(Self { path, form, complete, provenance, asked, cpus, unsound, names, rows })
+        Ok(Self { path, complete, unsound, provenance, form, asked, cpus, names, rows })
     }
 }
 
-/// The settings of a run.
 fn asked(value: &Value) -> Facts {
     // What is a row, chosen by chance, or only shown.
     let idle = ["cpus", "locks", "seed", "sort", "show_output", "image"];

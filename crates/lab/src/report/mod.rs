@@ -1,7 +1,5 @@
-//! `stanchion report`: results of any command and day, side by side.
-//!
-//! A file is the JSON that a command wrote. How its rows and figures are found is a table ([`forms`]); rows
-//! of the same name are compared ([`compare`]), and told with an interval for each ratio ([`told`]).
+//! `stanchion report`: results of any command and day, side by side. Of the JSON that commands wrote
+//! ([`forms`]), rows of the same name are compared ([`compare`]), and told with intervals ([`told`]).
 mod compare;
 mod forms;
 mod picture;

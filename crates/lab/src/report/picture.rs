@@ -1,6 +1,6 @@
-//! The ratios of a figure as a picture: a row for each cell, with a mark for each file after the first, on
-//! its interval.
-use super::compare::{Compared, File, Report, plain_name};
+//! The ratios of a figure as a picture: a row for each cell, a mark on its interval for each further file.
+use super::compare::{Compared, Report};
+use super::forms::{Results, plain_name};
 use super::told::letter;
 use core::fmt::Write;
 use lab_kit::export::svg::{Svg, classes, escape, marker};
@@ -62,7 +62,7 @@ pub(super) fn ratios(report: &Report, figure: &Compared) -> String {
     let (width, height, shapes) = (left + SCALE + 16.0, bottom + 6.0, svg.0);
     let label = format!("{}: ratios to A, which the table has, too", figure.name);
     let mut text = String::from("<ul class=\"legend\">");
-    for (file, File { path, .. }) in report.files.iter().enumerate().skip(1) {
+    for (file, Results { path, .. }) in report.files.iter().enumerate().skip(1) {
         let (class, marker) = (classes(file, false, false), marker(file, 6.0, 6.0));
         let picture = format!("{SAMPLE}<g class=\"series {class}\">{marker}</g></svg>");
         let _ = write!(text, "<li>{picture}{}: {}</li>", letter(file), escape(path));

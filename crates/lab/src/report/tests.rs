@@ -1,6 +1,6 @@
 //! Results that are compared, and those that are not.
-use super::compare::{Report, plain_name};
-use super::forms::Results;
+use super::compare::Report;
+use super::forms::{Results, plain_name};
 use super::told::doubts;
 use lab_kit::export::json;
 

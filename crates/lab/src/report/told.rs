@@ -1,6 +1,6 @@
-//! A report as people read it: what differs between the files, the verdict on each figure, and a row for each
-//! cell; as rows; and as a page with a picture of the ratios.
-use super::compare::{Compared, File, Line, Report};
+//! A report as people read it: what differs between files, verdicts, a row for each cell; as rows; as a page.
+use super::compare::{Compared, Line, Report};
+use super::forms::Results;
 use super::picture::ratios;
 use core::fmt::Write;
 use lab_kit::export::svg::escape;
@@ -16,7 +16,6 @@ rounds of one day do.";
 /// As many files as there are letters for them.
 pub(super) const MOST_FILES: usize = 26;
 
-/// Files are A, B, C in tables.
 pub(super) fn letter(file: usize) -> &'static str {
     &"ABCDEFGHIJKLMNOPQRSTUVWXYZ"[file..=file]
 }
@@ -64,11 +63,8 @@ fn table(report: &Report, figure: &Compared) -> comfy_table::Table {
     let keys: Vec<usize> = (0..report.keys.len()).filter(has).collect();
     let files = 0..report.files.len();
     let ratios = files.clone().skip(1).map(|file| format!("{} to A", letter(file)));
-    let header = keys
-        .iter()
-        .map(|&key| report.keys[key].to_owned())
-        .chain(files.map(|file| letter(file).to_owned()))
-        .chain(ratios);
+    let names = keys.iter().map(|&key| report.keys[key].to_owned());
+    let header = names.chain(files.map(|file| letter(file).to_owned())).chain(ratios);
     let row = |line: &Line| {
         let value =
             |value: &Option<Summary>| value.as_ref().map_or("-".to_owned(), |value| value.told(figure.form));
@@ -79,19 +75,14 @@ fn table(report: &Report, figure: &Compared) -> comfy_table::Table {
     grid::table(header.collect::<Vec<_>>(), figure.rows.iter().map(row))
 }
 
-/// The files, and the verdict on each figure.
 fn verdicts(report: &Report) -> String {
-    let mut text = String::new();
-    for (index, File { path, provenance, .. }) in report.files.iter().enumerate() {
-        let _ = writeln!(text, "{}  {path} ({})", letter(index), provenance.date);
-    }
-    for figure in &report.figures {
-        let _ = write!(text, "\n{}", verdict(figure));
-    }
-    text
+    let file = |(index, Results { path, provenance, .. }): (usize, &Results)| {
+        format!("{}  {path} ({})\n", letter(index), provenance.date)
+    };
+    let files = report.files.iter().enumerate().map(file);
+    files.chain(report.figures.iter().map(|figure| format!("\n{}", verdict(figure)))).collect()
 }
 
-/// The verdict on all; the table of the first, or of each.
 pub(super) fn text(report: &Report, only_first: bool) -> String {
     let mut text = verdicts(report);
     for figure in report.figures.iter().take(if only_first { 1 } else { usize::MAX }) {
@@ -135,7 +126,7 @@ pub(super) fn page(report: &Report) -> String {
     let mut body = String::from("<h1>Results side by side</h1>\n");
     let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts(report)));
     page::doubts(&mut body, 2, doubts(report));
-    let from = |(index, file): (usize, &File)| {
+    let from = |(index, file): (usize, &Results)| {
         let rows = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
         (letter(index), rows.collect::<Vec<_>>().join("; "))
     };

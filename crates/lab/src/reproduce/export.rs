@@ -1,7 +1,6 @@
 //! Every cell as JSON and as CSV.
-use super::args::ReproduceArgs;
 use crate::sim::named;
-use lab_kit::export::{Exports, Files, Formats};
+use lab_kit::export::Formats;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::columns::{Published, Value, of_published};
@@ -25,13 +24,7 @@ struct Whole {
     cells: Vec<BTreeMap<String, Value>>,
 }
 
-const FORMATS: Formats<Results> = Formats { stem: "reproduce", json, csv, html: None };
-
-/// Refuses what cannot be written, before anything is run.
-pub(super) fn open(args: &ReproduceArgs) -> Result<Exports<Results>, String> {
-    let ReproduceArgs { json, csv, out, force, .. } = args.clone();
-    Files { json, csv, html: None, out, force }.open(&FORMATS)
-}
+pub(super) const FORMATS: Formats<Results> = Formats { stem: "reproduce", json, csv, html: None };
 
 fn rows(results: &Results) -> impl Iterator<Item = Published<'_>> {
     results.cells.all.iter().map(|cell| Published { tables: &results.tables, cell })
@@ -52,14 +45,15 @@ fn json(results: &Results) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_kit::export::Files;
     use stanchion_cells::published::cells::Simulated;
     use stanchion_cells::published::tables::all;
 
     #[test]
     fn files_hold_every_cell_and_are_not_replaced_unasked() {
         let directory = tempfile::tempdir().expect("a directory");
-        let args = ReproduceArgs { out: Some(directory.path().join("new")), ..ReproduceArgs::default() };
-        let mut exports = open(&args).expect("nothing is in the way");
+        let files = Files { out: Some(directory.path().join("new")), ..Files::default() };
+        let mut exports = files.open(&FORMATS).expect("nothing is in the way");
         let tables = all().expect("in order");
         let mut cells = Cells::choose(&tables, &[]).expect("no filter");
         let two = Simulated { mean: 2.7, spread: 0.01, least: 2.6, most: 2.8, trace: None };
@@ -79,7 +73,7 @@ mod tests {
             std::fs::read_to_string(directory.path().join("new/reproduce.json")).expect("it was written");
         let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
         assert_eq!(json["cells"].as_array().map(Vec::len), Some(cells.all.len()));
-        assert!(open(&args).err().is_some_and(|error| error.contains("--force")));
-        assert!(open(&ReproduceArgs { force: true, ..args }).is_ok());
+        assert!(files.open(&FORMATS).err().is_some_and(|error| error.contains("--force")));
+        assert!(Files { force: true, ..files }.open(&FORMATS).is_ok());
     }
 }

@@ -1,7 +1,6 @@
 //! `stanchion reproduce` and `stanchion fit`: published tables (`stanchion_cells::published`) against the
 //! simulator, cell by cell, in words ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A
-//! fit ([`fit`]) opens the columns to fit and no others. A blind cell is compared with what was registered of
-//! it.
+//! fit ([`fit`]) opens columns to fit only. A blind cell is compared with what was registered of it.
 mod args;
 mod export;
 mod fit;
@@ -13,6 +12,7 @@ mod tests;
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
+use lab_kit::export::Files;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, ended, print};
 use lab_kit::progress::Progress;
@@ -33,7 +33,8 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
-    let mut exports = export::open(args)?;
+    let ReproduceArgs { json, csv, out, force, .. } = args.clone();
+    let mut exports = Files { json, csv, html: None, out, force }.open(&export::FORMATS)?;
     interrupt::install();
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);

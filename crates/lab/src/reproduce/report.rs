@@ -17,18 +17,13 @@ pub(crate) fn list(tables: &[Table]) -> String {
     tables.iter().map(one).collect()
 }
 
-/// Every table with its cells, those to fit, seen ones and blind ones apart. `before` is what was registered
-/// of each.
+/// Every table with its cells, by their roles. `before` is what was registered of each.
 pub(crate) fn tables(tables: &[Table], cells: &Cells, before: &[Option<OfTable>]) -> String {
-    let mut text = String::new();
-    for (index, (table, before)) in tables.iter().zip(before).enumerate() {
+    let told = |(index, (table, before)): (usize, (&Table, &Option<OfTable>))| {
         let own: Vec<&Cell> = cells.all.iter().filter(|cell| cell.table == index).collect();
-        if !own.is_empty() {
-            text.push_str(&one(table, &own, before.as_ref()));
-            text.push('\n');
-        }
-    }
-    text
+        (!own.is_empty()).then(|| one(table, &own, before.as_ref()) + "\n")
+    };
+    tables.iter().zip(before).enumerate().filter_map(told).collect()
 }
 
 /// What stands above the cells of a column.

@@ -1,5 +1,4 @@
-//! What the tables say together, by the roles of cells: how far off they are, whether the right lock wins;
-//! and how large collapses are.
+//! What tables say together, by roles of cells: how far off they are, and whether the right lock wins.
 use super::report::number;
 use core::fmt::Write;
 use lab_kit::stats::median;
@@ -10,7 +9,6 @@ use stanchion_cells::published::tables::Table;
 /// Published results nearer to each other than this are a tie.
 const TIE: f64 = 0.03;
 
-/// Of some errors, without their signs.
 pub(crate) fn median_and_worst(errors: &[f64]) -> Option<(f64, f64)> {
     let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
     Some((median(&sizes), sizes.iter().copied().max_by(f64::total_cmp)?))

@@ -17,8 +17,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How many seconds a run of a comparison may take unless told otherwise.
-const DEFAULT_TIMEOUT: f64 = 600.0;
 /// The most runs of a comparison that anybody can mean.
 const RUNS_MOST: u64 = 10_000;
 
@@ -202,8 +200,7 @@ impl Args {
         let (json, csv) = (self.json.clone(), self.csv.clone());
         let files = Files { json, csv, force: self.force, ..Files::default() };
         let exports = files.open(&compare::FORMATS)?;
-        let environments = chosen.iter().map(|lock| ready.environment(lock, &self.set));
-        let environments: Vec<Environment> = environments.collect();
+        let environments: Vec<_> = chosen.iter().map(|lock| ready.environment(lock, &self.set)).collect();
         let Ready { program, library, warning, .. } = ready;
         let report = Report::new(setting, &program, library.as_deref(), &self.set, warning);
         Ok(compare::run(&program, &environments, report, exports, self.quiet))
@@ -242,7 +239,7 @@ impl Args {
             metric: Metric::parse(&self.metric, self.higher_is_better)?,
             runs: self.runs,
             warmup: self.warmup,
-            timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            timeout_s: self.launch.timeout.unwrap_or(600.0),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },
             seed: self.seed.unwrap_or(0),
             check_output: self.check_output,
@@ -254,7 +251,7 @@ impl Args {
     fn ready(&self, chosen: &[String]) -> Result<Ready, String> {
         let mut ready = Ready {
             program: Program::find(&self.program, std::env::var_os("PATH").as_deref())?,
-            outer: Outer::here(),
+            outer: Outer { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") },
             library: None,
             is_asked: self.stats || self.record.is_some(),
             cost: None,

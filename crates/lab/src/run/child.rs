@@ -1,5 +1,4 @@
-//! A program while it runs: waited for, and ended when its time is over; and what it used, which only the
-//! kernel's `wait4` tells of one child alone.
+//! A program while it runs, ended when its time is over; and what it used, which `wait4` alone tells.
 #![expect(unsafe_code, reason = "wait4 has no safe wrapper among our dependencies")]
 use core::mem::MaybeUninit;
 use core::time::Duration;
@@ -7,7 +6,7 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use std::io;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Child, ExitStatus};
+use std::process::{Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Instant;
 
@@ -16,7 +15,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// Who ended a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
     /// Itself, or somebody else.
@@ -43,21 +41,18 @@ pub(crate) struct Limits<'a> {
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// A program that was started at a known time.
 pub(crate) struct Running {
-    pid: Pid,
-    start: Instant,
+    pub start: Instant,
+    pub pid: Pid,
     /// Reaped by us and not through it, for the sake of what the program used.
-    _child: Child,
+    pub child: Child,
 }
 
 impl Running {
-    pub(crate) fn new(child: Child, start: Instant) -> Self {
-        Self { pid: Pid::from_child(&child), start, _child: child }
-    }
-
-    pub(crate) fn pid(&self) -> Pid {
-        self.pid
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        let start = Instant::now();
+        let child = command.spawn()?;
+        Ok(Self { start, pid: Pid::from_child(&child), child })
     }
 
     /// Waits until the program is over, and lets `last` know before its number can belong to another.
@@ -74,8 +69,7 @@ impl Running {
         });
         last();
         if limits.is_some() {
-            // What it left behind would disturb whatever is run next. Its group lives as long as it is not
-            // reaped.
+            // What it left behind would disturb the next run. Its group lives as long as it is not reaped.
             let _ = kill_process_group(self.pid, Signal::KILL);
         }
         waited?;
@@ -110,14 +104,12 @@ impl Running {
 /// Lets the kernel forget a child that has ended, so that nothing is waited for or interrupted.
 fn reap(pid: Pid, wall: Duration, end: End) -> io::Result<Gone> {
     let (mut status, mut usage) = (0, MaybeUninit::<libc::rusage>::zeroed());
-    // SAFETY: both pointers are to writable values of the types that the call fills, and they live through
-    // it.
+    // SAFETY: both pointers are to writable values of the types that the call fills, and outlive it.
     let reaped = unsafe { libc::wait4(pid.as_raw_nonzero().get(), &raw mut status, 0, usage.as_mut_ptr()) };
     if reaped < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a `rusage` is made of integers, for which the zeroes above are valid, and the call only
-    // overwrites them.
+    // SAFETY: a `rusage` is made of integers: the zeroes above are valid, and the call overwrites some.
     let usage = unsafe { usage.assume_init() };
     let time = |value: libc::timeval| Duration::new(value.tv_sec as u64, value.tv_usec as u32 * 1000);
     let (status, cpu) = (ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime));
@@ -128,13 +120,12 @@ fn reap(pid: Pid, wall: Duration, end: End) -> io::Result<Gone> {
 mod tests {
     use super::*;
     use std::os::unix::process::CommandExt;
-    use std::process::Command;
 
     fn run(script: &str, timeout: Option<Duration>, stop: bool) -> Gone {
-        let start = Instant::now();
-        let child = Command::new("sh").args(["-c", script]).process_group(0).spawn().expect("a shell");
+        let mut command = Command::new("sh");
+        let running = Running::start(command.args(["-c", script]).process_group(0)).expect("a shell");
         let limits = Limits { timeout, stop: &move || stop };
-        Running::new(child, start).wait(Some(&limits), || ()).expect("waited for")
+        running.wait(Some(&limits), || ()).expect("waited for")
     }
 
     #[test]

@@ -1,5 +1,4 @@
-//! What a program's file says about itself: class, machine, loader, and the functions it takes from
-//! libraries.
+//! What a program's file says about itself: class, machine, loader, and functions it takes from libraries.
 use object::elf::{ET_DYN, ET_EXEC, FileHeader32, FileHeader64, Machine, PT_INTERP};
 use object::read::ReadCache;
 use object::read::elf::{FileHeader, ProgramHeader};
@@ -49,7 +48,6 @@ fn read(data: &ReadCache<File>) -> Result<Option<PathBuf>, String> {
     Ok(None)
 }
 
-/// The name of a machine: `x86_64`.
 fn name(machine: Machine) -> String {
     match machine.name() {
         Some(name) => name.trim_start_matches("EM_").to_lowercase(),
@@ -61,8 +59,7 @@ fn damaged(error: object::Error) -> String {
     format!("is a damaged ELF file: {error}")
 }
 
-/// Whether the file takes one of the functions that the interposer replaces from a library. A file that
-/// cannot be read does not: this is for a warning.
+/// Whether the file imports a function that the interposer replaces; one that cannot be read does not.
 pub(crate) fn takes_locks(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let data = ReadCache::new(file);
@@ -71,8 +68,7 @@ pub(crate) fn takes_locks(path: &Path) -> bool {
     imports.any(|import| import.is_ok_and(|import| import.name().name().is_some_and(is_lock_function)))
 }
 
-/// Functions of POSIX threads and C11 threads that work on locks and condition variables, not on their
-/// attributes.
+/// Functions of POSIX and C11 threads for locks and condition variables, not for their attributes.
 fn is_lock_function(name: &[u8]) -> bool {
     let families = ["pthread_mutex_", "pthread_rwlock_", "pthread_spin_", "pthread_cond_", "mtx_", "cnd_"];
     families.iter().any(|family| name.starts_with(family.as_bytes()))

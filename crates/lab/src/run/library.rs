@@ -1,5 +1,4 @@
-//! The interposer: where it is found; what the program's environment has for its sake, `LD_PRELOAD` and
-//! `STANCHION`; whether it can be loaded, and understands what it is told.
+//! The interposer: where it is; what the program's environment has for its sake; whether it does as told.
 //!
 //! A word that the library does not know costs one line on standard error, and then the program runs with
 //! libc's locks. In a comparison that would be libc under another name. So this command is run with it first.
@@ -64,10 +63,6 @@ pub(crate) struct Outer {
 }
 
 impl Outer {
-    pub(crate) fn here() -> Self {
-        Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
-    }
-
     /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.each().filter(|word| key(word) == b"lock").try_for_each(|word| {

@@ -1,5 +1,4 @@
 //! The locks by which a program can be run.
-use core::fmt::Write;
 use lab_kit::names::unknown;
 use stanchion_family::catalogue::MUTEXES;
 
@@ -38,15 +37,13 @@ fn check_among(libcs: &[&'static str], name: &str) -> Result<(), String> {
 }
 
 pub(crate) fn list() -> String {
-    let taken = MUTEXES.iter().filter(|facts| facts.holder.is_some());
+    let taken = MUTEXES.iter().filter(|facts| facts.holder.is_some()).map(|facts| (facts.name, facts.about));
     let libc = [
         (LIBC, "the program without the library, unless --stats or --record need it"),
         (LIBC_THROUGH, "libc's locks, through the library: what interposing alone costs"),
     ];
     let mut text = String::from("locks:\n");
-    for (name, about) in taken.map(|facts| (facts.name, facts.about)).chain(libc) {
-        let _ = writeln!(text, "  {name:28} {about}");
-    }
+    text.extend(taken.chain(libc).map(|(name, about)| format!("  {name:28} {about}\n")));
     text
 }
 

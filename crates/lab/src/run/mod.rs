@@ -1,9 +1,8 @@
 //! `stanchion run`: a program as it is, with its locks replaced.
 //!
-//! What was typed is checked in [`args`]: the program ([`program`], [`elf`]), the library and what it is told
-//! ([`library`], [`locks`]). [`single`] runs the program once in our place; [`compare`] runs it many times
-//! under several locks. [`stats`] and [`record`] are what the library tells of a program. [`child`] is a
-//! program while it runs and when it has ended. Errors are the one line to print.
+//! [`args`] checks what was typed: program ([`program`], [`elf`]) and library ([`library`], [`locks`]).
+//! [`single`] runs the program once in our place, [`compare`] many times under several locks; [`child`] is a
+//! program that runs. The library tells of it in [`stats`] and [`record`]. Errors are the one line to print.
 mod args;
 pub(crate) mod child;
 mod compare;

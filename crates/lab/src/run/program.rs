@@ -1,5 +1,4 @@
-//! Finds the program that is to be run as a shell does, refuses one that no library can be loaded into, and
-//! warns of one that has nothing to replace.
+//! Finds a program as a shell does, refuses one that takes no library, warns of one with nothing to replace.
 use super::elf;
 use rustix::fs::{Access, access};
 use rustix::io::Errno;
@@ -27,7 +26,6 @@ const ASIDE: [&str; 7] =
 /// A program that can be run with a library in front.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Program {
-    /// The file to execute.
     pub path: PathBuf,
     /// The ELF file that this comes down to: the interpreter of a script.
     pub binary: PathBuf,

@@ -14,11 +14,8 @@ use std::io;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::ExitStatus;
 use std::thread::Scope;
-use std::time::Instant;
 
-/// The exit code of a program that took too long.
 const TIMED_OUT: u8 = 124;
-/// Signals to us that are passed on.
 const PASSED: [i32; 6] = [SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2];
 
 pub(crate) struct Single {
@@ -65,8 +62,7 @@ fn code_of(status: ExitStatus) -> u8 {
 }
 
 fn supervise(single: &Single) -> io::Result<Gone> {
-    // Caught before the program starts, so that none comes between. Those that are ignored, as under nohup,
-    // stay so here and in the program.
+    // Caught before the program starts. Those that are ignored, as under nohup, stay so, there, too.
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
     let wanted = PASSED.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0);
     let caught = SignalsInfo::new(wanted)?;
@@ -79,19 +75,17 @@ fn supervise(single: &Single) -> io::Result<Gone> {
     if limits.is_some() {
         command.process_group(0);
     }
-    let start = Instant::now();
-    let running = Running::new(command.spawn()?, start);
+    let running = Running::start(&mut command)?;
     std::thread::scope(|scope| {
         let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
-        let end = pass_on(caught, scope, running.pid(), limits.is_some(), tell);
+        let end = pass_on(caught, scope, running.pid, limits.is_some(), tell);
         running.wait(limits.as_ref(), end)
     })
 }
 
-/// Passes on what was caught, and what is yet to come. A program in our own process group has what the
-/// terminal sends already; one that leads a group of its own (`leads`) has not, and the group gets it.
-/// SIGUSR2 is kept from it if we have something to `tell` then: most programs would end. What is returned
-/// ends it.
+/// Passes on what was caught, and what is yet to come, until what is returned is called. A program in our own
+/// process group has what the terminal sends already; one that `leads` its own has not, and the group gets
+/// it. SIGUSR2 is kept from it if we have something to `tell` then: most programs would end.
 fn pass_on<'scope>(
     mut caught: SignalsInfo<WithRawSiginfo>,
     scope: &'scope Scope<'scope, '_>,

@@ -7,7 +7,11 @@ use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
-#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[command(
+    args_override_self = true,
+    after_help = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \
+2 bad input, nothing was simulated; 130 interrupted, what was finished is kept."
+)]
 pub(crate) struct Args {
     /// Machines, by name or as paths of files, separated by commas [default: small-vm]
     #[arg(long, value_name = "LIST")]

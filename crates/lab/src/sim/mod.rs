@@ -1,7 +1,6 @@
-//! `stanchion sim`: the same locks on machines that one does not own. Arguments ([`args`]) are resolved
-//! ([`config`]) into cells, which a pool of threads runs once a seed. What comes back is put together
-//! ([`report`]) and written out whenever a cell is finished ([`export`], [`table`]). One run alone can be
-//! looked at instead: [`trace`], [`timeline`].
+//! `stanchion sim`: the same locks on machines that one does not own. Arguments become cells ([`config`]),
+//! which a pool of threads runs once a seed. What comes back ([`report`]) is written out whenever a cell is
+//! finished ([`export`], [`table`]). One run alone can be looked at instead: [`trace`], [`timeline`].
 mod args;
 mod config;
 mod export;
@@ -16,7 +15,3 @@ mod trace;
 pub(crate) use args::Args;
 pub(crate) use export::named;
 pub(crate) use run::{run, run_showing};
-
-/// The contract of the exit codes, as `--help` tells it.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \
-2 bad input, nothing was simulated; 130 interrupted, what was finished is kept.";

@@ -32,7 +32,6 @@ pub(crate) fn run_showing(args: &Args, render: &dyn Fn(&[Sample]) -> String) -> 
     })
 }
 
-/// All cells as the ablation compares them.
 fn samples(report: &Report) -> Vec<Sample> {
     let cells = report.scenes.iter().flat_map(|scene| report.cells.iter().map(move |cell| (scene, cell)));
     cells.filter(|(scene, cell)| cell.is_of(scene)).map(|(scene, cell)| sample(scene, cell)).collect()

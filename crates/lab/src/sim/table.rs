@@ -42,7 +42,6 @@ impl Grid {
 /// One quantity of a cell, as a column or a table.
 pub(super) struct Quantity {
     pub title: &'static str,
-    /// The title where there is little room.
     short: &'static str,
     pub show: Show,
 }
@@ -114,7 +113,6 @@ pub(super) fn title(scene: &SceneInfo) -> String {
     format!("{} ({}{sockets}), workload {}", scene.machine, plural(scene.cpus, "CPU"), scene.workload)
 }
 
-/// What the workload's results are.
 pub(super) fn result(report: &Report, scene: &SceneInfo) -> String {
     let what = if scene.lower_is_better { "time of the job" } else { "throughput" };
     let is_mean = report.setting.seeds.len() > 1;
@@ -174,7 +172,6 @@ pub(super) fn figures(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
     QUANTITIES.iter().enumerate().map(of_quantity).collect()
 }
 
-/// What the words and marks mean.
 pub(super) fn notes(report: &Report, scene: &SceneInfo) -> String {
     let note = |cell: &Cell| {
         let who = format!("{} with {} vCPUs", cell.lock, cell.vcpus);

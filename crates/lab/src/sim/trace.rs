@@ -1,5 +1,4 @@
-//! A recording as a trace for ui.perfetto.dev: a track for each CPU and each vCPU, and arrows for handovers
-//! and kicks.
+//! A recording as a trace for ui.perfetto.dev: a track for each CPU and vCPU; handovers and kicks as arrows.
 //!
 //! The format is Chrome's trace events in JSON, times in microseconds. They are rounded to nanoseconds before
 //! anything else, ends like beginnings, so that what follows each other never overlaps.

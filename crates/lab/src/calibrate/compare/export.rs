@@ -4,7 +4,6 @@ use core::fmt::Write;
 use lab_kit::export::csv_records;
 use lab_kit::units::three_figures;
 
-/// One row for each lock of each cell.
 pub(super) fn csv(comparison: &Comparison) -> String {
     let Comparison { date, native, machine, right_winner, same_winner, .. } = comparison;
     let head = format!(
@@ -13,7 +12,6 @@ pub(super) fn csv(comparison: &Comparison) -> String {
     head.replace('\r', " ") + &csv_records(&comparison.rows)
 }
 
-/// Tables of a hundred columns, and a summary.
 pub(super) fn table(comparison: &Comparison) -> String {
     let mut text = format!("native: {}\nsimulated: {}\n", comparison.native, comparison.machine);
     let mut profile = "";
@@ -49,24 +47,18 @@ fn line(row: &Row, contest: &Contest) -> String {
         format!("{} ±{spread:.0}%{mark}", three_figures(median / 1e6))
     };
     let error = row.error.map_or_else(|| "-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
-    format!(
-        "{:24} {:>16}  {:>16}  {error:>7}{}",
-        row.lock,
-        figure(row.native, row.native_min, row.native_max, &contest.native),
-        figure(row.simulated, row.simulated_min, row.simulated_max, &contest.simulated),
-        if row.stalled { "  native run stalled" } else { "" }
-    )
+    let native = figure(row.native, row.native_min, row.native_max, &contest.native);
+    let simulated = figure(row.simulated, row.simulated_min, row.simulated_max, &contest.simulated);
+    let stalled = if row.stalled { "  native run stalled" } else { "" };
+    format!("{:24} {native:>16}  {simulated:>16}  {error:>7}{stalled}", row.lock)
 }
 
 fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.contests.iter().filter(|contest| contest.verdict == verdict).count();
+    let (right, cells) = (comparison.right_winner * 100.0, comparison.contests.len());
+    let [same, as_good, wrong] = [Match::Right, Match::AsGood, Match::Wrong].map(count);
     let mut text = format!(
-        "\nsummary\n  winner right in {:.0} % of {} cells: {} the same, {} that the benchmark cannot tell apart, {} wrong\n",
-        comparison.right_winner * 100.0,
-        comparison.contests.len(),
-        count(Match::Right),
-        count(Match::AsGood),
-        count(Match::Wrong)
+        "\nsummary\n  winner right in {right:.0} % of {cells} cells: {same} the same, {as_good} that the benchmark cannot tell apart, {wrong} wrong\n"
     );
     if let Some(error) = comparison.median_error {
         let by_lock = comparison.by_lock.iter().map(|(lock, error)| format!("{lock} {:.0} %", error * 100.0));

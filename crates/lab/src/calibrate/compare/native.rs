@@ -33,7 +33,6 @@ impl Native {
     }
 }
 
-/// A file that `stanchion bench` wrote.
 pub(super) fn read(path: &Path) -> Result<Native, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
@@ -76,8 +75,7 @@ fn cells(text: &str) -> csv::Result<Vec<Row>> {
     Ok(cells)
 }
 
-/// What is typed after `stanchion bench` for these cells. Fair spin locks with many threads a CPU never
-/// finish, and are not waited for.
+/// What is typed after `stanchion bench`. It does not wait for fair spin locks with many threads a CPU.
 fn words(args: &Args) -> Vec<String> {
     let profiles = args.profile.as_deref().unwrap_or("empty,short,medium,long");
     let mut words = vec![format!("--lock={}", args.locks), format!("--profile={profiles}")];

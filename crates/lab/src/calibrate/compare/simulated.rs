@@ -1,8 +1,6 @@
-//! The simulated side: the loop of `bench/worker.rs` as a workload, on the machine, for each native cell.
-//!
-//! The native loop acquires, loads a counter, works for the critical time, stores the counter, releases, and
-//! works for half to one and a half of the think time. That is the free form with one line of data, a section
-//! that does not vary and a think time that varies by 50 %.
+//! The simulated side: the loop of `bench/worker.rs` as a workload, on the machine, for each native cell. It
+//! is the free form with one line of data, a section that does not vary, and a think time that varies by 50
+//! %.
 use super::verdict::Row;
 use crate::calibrate::args::Args;
 use lab_kit::interrupt;
@@ -47,7 +45,6 @@ fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
     Ok(cell.clone().with((1..=args.seeds).map(rate).collect::<Result<_, _>>()?))
 }
 
-/// Simulates every native cell, several at once.
 pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
     let progress = Progress::new(cells.len() as u64, args.quiet);
     let rows = spread(cells, &interrupt::requested, |cell| {

@@ -1,9 +1,8 @@
 //! How well the simulation did: errors of rates, and whether it names the winner.
 //!
-//! A winner is the lock with the most acquisitions a second at one profile and thread count. Where the
-//! benchmark's rounds of two locks overlap, the benchmark itself does not tell them apart; so a simulated
-//! winner whose native rounds reach into those of the native winner counts as *as good*. The shares are given
-//! both ways.
+//! A winner is the lock with the most acquisitions a second at one profile and thread count. A simulated
+//! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
+//! itself does not tell them apart. The shares are given both ways.
 use crate::calibrate::sample::Figure;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Summary;
@@ -58,15 +57,12 @@ impl Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Match {
-    /// The same lock wins.
     Right,
     /// Another one, which the benchmark cannot tell from its winner.
     AsGood,
-    /// Another one.
     Wrong,
 }
 
-/// One profile at one thread count.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(super) struct Contest {
     pub(super) profile: String,
@@ -81,7 +77,6 @@ pub(super) struct Comparison {
     pub(super) schema: u32,
     pub(super) date: String,
     pub(super) machine: String,
-    /// Where the native side comes from.
     pub(super) native: String,
     pub(super) rows: Vec<Row>,
     pub(super) contests: Vec<Contest>,

@@ -7,7 +7,6 @@ const PROBE: f64 = 0.3;
 const PROBE_RANGE: (f64, f64) = (0.02, 0.2);
 /// Farthest that one step goes in any parameter, in widths of its prior.
 const LONGEST: f64 = 1.5;
-/// Dampings that are tried in each round.
 const DAMPINGS: [f64; 4] = [0.01, 0.1, 1.0, 10.0];
 
 /// A point, and what was found there.

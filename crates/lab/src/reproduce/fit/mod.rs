@@ -1,9 +1,9 @@
 //! `stanchion fit`: moves the numbers of a machine or a workload until a table's column to fit comes out.
 //!
 //! Least squares of relative errors, held by log-normal priors from the files ([`problem`]), by damped
-//! Gauss-Newton steps in the logarithms of the parameters ([`descent`]). A fit opens columns to fit only:
-//! what it says about other locks is a prediction. Everything is deterministic, so a fit repeats. What it was
-//! made with goes on record ([`record`]), so that a stale one is noticed.
+//! Gauss-Newton steps in the logarithms of the parameters ([`descent`]). What it says about other columns is
+//! a prediction. A fit repeats, and what it was made with goes on record ([`record`]): a stale one is
+//! noticed.
 mod descent;
 mod problem;
 mod record;
@@ -48,7 +48,6 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
     Ok(print(&text, if fallen.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(FAILED) }))
 }
 
-/// A point, and what was found there of each part.
 type Found = descent::Found<Vec<Measured>>;
 
 /// Fits, checks or records. Whether it holds: a fit passes the bars, one that is checked is not stale.

@@ -3,7 +3,7 @@ use super::super::args::FitArgs;
 use super::super::summary::median_and_worst;
 use core::slice::Chunks;
 use lab_kit::interrupt;
-use lab_kit::names::unknown;
+use lab_kit::names::chosen;
 use lab_kit::progress::Progress;
 use stanchion_cells::published::cells::exists;
 use stanchion_cells::published::fingerprint::of_traces;
@@ -21,7 +21,6 @@ pub(super) const ERROR_SCALE: f64 = 0.02;
 /// What a source says before the value that a fit began with.
 pub(super) const FROM: &str = "; prior ";
 
-/// A parameter that may move.
 pub(crate) struct Knob {
     pub path: String,
     /// To which part's workload it belongs; `None`: to the machine.
@@ -32,7 +31,6 @@ pub(crate) struct Knob {
     pub now: f64,
 }
 
-/// One table's part in a fit.
 pub(crate) struct Part {
     pub table: Table,
     /// The lock whose column is fitted.
@@ -142,15 +140,8 @@ impl Problem {
         let machine = machine::load_with(&place(&args.dir, "machines", &name), &sets)?;
         let parts = tables.into_iter().map(|table| Part::new(table, args)).collect::<Result<Vec<_>, _>>()?;
         let mut problem = Self { parts, knobs: Vec::new(), machine, seeds: args.seeds };
-        problem.knobs = problem.all_knobs();
-        let paths = || problem.knobs.iter().map(|knob| knob.path.as_str());
-        if let Some(wanted) = args.parameters.iter().find(|&wanted| paths().all(|path| path != wanted)) {
-            let what = "parameter with a prior in the files that are fitted here,";
-            return Err(unknown(what, wanted, paths()));
-        }
-        if !args.parameters.is_empty() {
-            problem.knobs.retain(|knob| args.parameters.contains(&knob.path));
-        }
+        let what = "parameter with a prior in the files that are fitted here,";
+        problem.knobs = chosen(what, problem.all_knobs(), &args.parameters, |knob| &knob.path)?;
         Ok(problem)
     }
 

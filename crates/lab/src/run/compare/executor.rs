@@ -1,6 +1,6 @@
 //! One run of a comparison: the program under one lock, with empty input. What it prints is kept from the
 //! terminal, in files without a name: a program that prints much costs no memory of ours.
-use super::metric::{Figures, Metric, pick};
+use super::metric::{Figures, Metric, compiled, pick};
 use super::{Setting, Trial};
 use crate::run::child::{End, Gone, Limits, Running};
 use crate::run::library::Environment;
@@ -11,8 +11,7 @@ use lab_kit::progress::Progress;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{ExitStatus, Stdio};
-use std::time::Instant;
+use std::process::Stdio;
 
 /// How much of the end is searched for the last words.
 const LAST_WORDS: u64 = 4096;
@@ -32,7 +31,6 @@ impl From<io::Error> for TrialError {
     }
 }
 
-/// Runs the program, and says so in the progress.
 pub(crate) struct Executor<'a> {
     pub program: &'a Program,
     pub environments: &'a [Environment],
@@ -55,19 +53,16 @@ impl<'a> Executor<'a> {
             // Without a need for it, the output goes nowhere, and the file stays empty.
             .stdout(if is_wanted { Stdio::from(stdout.try_clone()?) } else { Stdio::null() })
             .stderr(stderr.try_clone()?)
-            // Ctrl-C is for us, who decide what to keep; and what a run leaves behind is ended with its
-            // group.
+            // Ctrl-C is for us, who decide what to keep; what a run leaves behind is ended with its group.
             .process_group(0);
-        let start = Instant::now();
-        let child = command.spawn()?;
         let timeout = Some(Duration::from_secs_f64(*timeout_s));
         let limits = Limits { timeout, stop: &interrupt::requested };
-        let gone = Running::new(child, start).wait(Some(&limits), || ())?;
-        Ok((gone, [stdout, stderr]))
+        Ok((Running::start(&mut command)?.wait(Some(&limits), || ())?, [stdout, stderr]))
     }
 
     fn picked(&self, outputs: &[File; 2]) -> Result<Option<f64>, TrialError> {
-        let Some(picker) = self.setting.metric.picker() else { return Ok(None) };
+        let Metric::Output { pattern, .. } = &self.setting.metric else { return Ok(None) };
+        let picker = compiled(pattern).map_err(TrialError::Failed)?;
         for output in outputs {
             if let Some(number) = pick(&picker, from_start(output)?)? {
                 return number.map(Some).map_err(|reason| TrialError::Failed(format!("--metric: {reason}")));
@@ -104,8 +99,12 @@ impl<'a> Executor<'a> {
             End::Own => {}
         }
         if !gone.status.success() {
-            let words = last_words(&outputs[1]).ok().flatten();
-            return Err(TrialError::Failed(ending(gone.status, words.as_deref())));
+            let how = match gone.status.code() {
+                Some(code) => format!("exit code {code}"),
+                None => format!("killed by signal {}", gone.status.signal().unwrap_or(0)),
+            };
+            let words = last_words(&outputs[1]).ok().flatten().map(|words| format!(": {words}"));
+            return Err(TrialError::Failed(how + &words.unwrap_or_default()));
         }
         let picked = self.picked(&outputs)?;
         let [stdout, _] = outputs;
@@ -126,17 +125,6 @@ impl<'a> Executor<'a> {
             max_rss_kib: gone.max_rss_kib,
             picked,
         })
-    }
-}
-
-/// How a run that failed ended, with what it said last.
-fn ending(status: ExitStatus, words: Option<&str>) -> String {
-    let code = status.code().map(|code| format!("exit code {code}"));
-    let how = code.or_else(|| Some(format!("killed by signal {}", status.signal()?)));
-    let how = how.unwrap_or_else(|| status.to_string());
-    match words {
-        Some(words) => format!("{how}: {words}"),
-        None => how,
     }
 }
 

@@ -1,6 +1,6 @@
 //! How a comparison is told: a table for a terminal of a hundred columns, JSON of the whole, CSV of the runs.
 use super::metric::Figures;
-use super::report::{Failure, Report, Row};
+use super::report::{Report, Row};
 use lab_kit::export::{self, Formats, grid};
 use lab_kit::stats::Summary;
 
@@ -58,37 +58,26 @@ fn csv(report: &Report) -> String {
             let figures = [setting.metric.of(&run.figures), wall_s, cpu_s, max_rss_kib as f64];
             row(lock, run.round, run.warmup, Ok(figures))
         });
-        let failed = failures
-            .iter()
-            .map(move |Failure { round, warmup, reason }| row(lock, *round, *warmup, Err(reason)));
-        sound.chain(failed)
+        let failed = failures.iter();
+        sound.chain(failed.map(move |run| row(lock, run.round, run.warmup, Err(&run.reason))))
     });
     export::csv([head].into_iter().chain(comments), rows)
 }
 
 /// A run as a row; one that failed has a reason in place of figures.
-fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> [(&'static str, String); 9] {
+fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> Vec<(&'static str, String)> {
+    let names = ["lock", "round", "warmup", "state", "metric", "wall_s", "cpu_s", "max_rss_kib", "reason"];
     let state = if came.is_ok() { "measured" } else { "failed" };
-    let figures = came.map(|figures| figures.map(|figure| figure.to_string()));
-    let [metric, wall, cpu, rss] = figures.unwrap_or_default();
+    let first = [lock.to_owned(), round.to_string(), warmup.to_string(), state.to_owned()];
+    let figures = came.map(|figures| figures.map(|figure| figure.to_string())).unwrap_or_default();
     let reason = came.err().unwrap_or_default().to_owned();
-    [
-        ("lock", lock.to_owned()),
-        ("round", round.to_string()),
-        ("warmup", warmup.to_string()),
-        ("state", state.to_owned()),
-        ("metric", metric),
-        ("wall_s", wall),
-        ("cpu_s", cpu),
-        ("max_rss_kib", rss),
-        ("reason", reason),
-    ]
+    names.into_iter().zip(first.into_iter().chain(figures).chain([reason])).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::compare::report::Run;
+    use crate::run::compare::report::{Failure, Run};
     use crate::run::compare::tests::{figures, report};
     use export::json;
 

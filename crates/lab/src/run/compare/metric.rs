@@ -9,17 +9,16 @@ const LINE_MOST: u64 = 1 << 20;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "lowercase")]
 pub(crate) enum Metric {
-    /// Seconds from start to end.
     Wall,
-    /// CPU seconds of the program and of the children that it waited for.
     Cpu,
-    /// The most memory that was resident, in KiB.
     Rss,
     /// The number in the group of a regular expression, of the last line that matches.
-    Output { pattern: String, higher_is_better: bool },
+    Output {
+        pattern: String,
+        higher_is_better: bool,
+    },
 }
 
-/// What one run gave.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Figures {
     pub wall_s: f64,
@@ -57,11 +56,6 @@ impl Metric {
         matches!(self, Self::Output { higher_is_better: true, .. })
     }
 
-    pub(crate) fn picker(&self) -> Option<Regex> {
-        let Self::Output { pattern, .. } = self else { return None };
-        compiled(pattern).ok()
-    }
-
     pub(crate) fn of(&self, figures: &Figures) -> f64 {
         match self {
             Self::Wall => figures.wall_s,
@@ -71,7 +65,6 @@ impl Metric {
         }
     }
 
-    /// What it is, and which way is better, for headings.
     pub(crate) fn told(&self) -> String {
         let what = match self {
             Self::Wall => "wall time, s",
@@ -83,7 +76,7 @@ impl Metric {
     }
 }
 
-fn compiled(pattern: &str) -> Result<Regex, String> {
+pub(crate) fn compiled(pattern: &str) -> Result<Regex, String> {
     Regex::new(pattern).map_err(|error| format!("--metric '{pattern}': not a regular expression: {error}"))
 }
 

@@ -1,8 +1,5 @@
-//! `stanchion run --compare`: one program under several locks, again and again in turn.
-//!
-//! [`Setting`] is what was asked for and in which order the runs go, [`run`] the whole from there to the exit
-//! code. [`metric`] is what is compared, [`executor`] one run and what it printed. [`report`] is what came of
-//! all and how sure that is, [`export`] how that is told.
+//! `stanchion run --compare`: one program under several locks, again and again in turn; from what was asked
+//! for ([`Setting`]) by single runs ([`executor`]) to what came of all ([`report`]).
 mod executor;
 mod export;
 mod metric;
@@ -26,11 +23,9 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
-/// A lock that took too long this often is not run any more: it would take the longest time of all for each
-/// further run.
+/// A lock that took too long this often is not run any more: each further run would take longest of all.
 const MOST_TIMEOUTS: usize = 2;
 
-/// How the locks of a round follow each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Order {
@@ -81,8 +76,7 @@ impl Setting {
     }
 }
 
-/// Runs `program` in each of the environments, which are those of the locks of the setting. The report has no
-/// runs yet, and what is to be said before the start.
+/// Runs `program` in each of the environments, those of the setting's locks; the report has no runs yet.
 pub(crate) fn run(
     program: &Program,
     environments: &[Environment],

@@ -24,7 +24,6 @@ pub(crate) struct Run {
     pub figures: Figures,
 }
 
-/// A run that does not count.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub round: usize,
@@ -67,7 +66,6 @@ pub(crate) struct Report {
 }
 
 impl Row {
-    /// The runs that count.
     pub(crate) fn counted(&self) -> impl Iterator<Item = &Run> {
         self.runs.iter().filter(|run| !run.warmup)
     }
@@ -131,7 +129,6 @@ impl Report {
         self.warnings.extend(doubts);
     }
 
-    /// What the figures themselves give reason to doubt.
     fn doubts(&self) -> Vec<String> {
         let mut doubts = Vec::new();
         for row in &self.locks {

@@ -83,8 +83,7 @@ pub(crate) enum Item {
     Mark(u64, What),
 }
 
-/// Bytes from which numbers are taken. They have the form that DWARF calls unsigned LEB128: groups of seven
-/// bits, the lowest first; more than 64 bits are none.
+/// Bytes from which numbers are taken, as DWARF's unsigned LEB128; more than 64 bits are none.
 pub(crate) type Bytes<'a> = EndianSlice<'a, LittleEndian>;
 
 pub(crate) fn unsigned(bytes: &mut Bytes) -> Option<u64> {

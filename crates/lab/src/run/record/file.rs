@@ -1,5 +1,4 @@
-//! The file of `--record`: sections, each with its length and a checksum. `docs/record.md` describes it for
-//! those who read it with other programs.
+//! The file of `--record`: sections, each with its length and a checksum, which `docs/record.md` describes.
 use super::codec::{Bytes, Key, unsigned, write_number};
 use super::cost::Costs;
 use super::raw::{self, Chunk, Header};
@@ -21,7 +20,6 @@ const CHUNK: u32 = 2;
 const LOCKS: u32 = 3;
 const END: u32 = 4;
 
-/// Where the events come from, and what their times are.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Meta {
     pub ticks_per_ns: f64,
@@ -49,7 +47,6 @@ pub(crate) struct Totals {
     pub dropped: u64,
     /// Pieces of the program's file that were destroyed, and are not here.
     pub damaged: u64,
-    /// Whether the room did not suffice.
     pub is_full: bool,
 }
 
@@ -180,8 +177,7 @@ fn section(from: &mut impl Read) -> Result<(u32, Vec<u8>), String> {
     let mut section = vec![0; 12];
     fill(from, &mut section)?;
     let (kind, length) = (wire::Bytes(&section).u32(0), wire::Bytes(&section).u64(4));
-    // No more memory than there are bytes, whatever the length says; where they end early, the sum is
-    // missing.
+    // No more memory than there are bytes, whatever the length says; if they end early, the sum is missing.
     let read = from.by_ref().take(length).read_to_end(&mut section);
     read.map_err(|error| format!("cannot be read: {error}"))?;
     let mut sum = [0; 4];

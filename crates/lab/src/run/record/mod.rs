@@ -1,9 +1,8 @@
 //! `--record`: a trace of the locks, in a file of its own; `--show` says what is in one.
 //!
-//! The library writes pages of a file that the program maps ([`raw`]), by events that both sides know
-//! ([`codec`]). When the program has ended, in whatever way, that is made into the file that was asked for
-//! ([`file`]), with checksums. [`summary`] is what there is to say of it; [`cost`] what recording takes
-//! itself.
+//! The library writes events ([`codec`]) to a file that the program maps ([`raw`]). When the program has
+//! ended, in whatever way, that becomes the file that was asked for ([`file`]), with checksums. [`summary`]
+//! is what there is to say of it; [`cost`] what recording takes itself.
 pub(crate) mod codec;
 pub(crate) mod cost;
 pub(crate) mod file;
@@ -59,23 +58,18 @@ impl Record {
     /// Writes the trace of a program that has ended, and says so on standard error.
     pub(crate) fn finish(&self, program: &[OsString]) {
         let path = self.path.display();
+        let say = |line: &str| eprintln!("stanchion: --record: {line}");
+        let nothing = "nothing was recorded; the program did not load the library, or took no lock";
         let totals = match self.write(program) {
             Ok(Some(totals)) => totals,
-            Ok(None) => {
-                return eprintln!(
-                    "stanchion: --record: nothing was recorded; the program did not load the library, or took no lock"
-                );
-            }
+            Ok(None) => return say(nothing),
             Err(why) => return eprintln!("stanchion: --record {path}: {why}"),
         };
         if !self.is_quiet {
-            let events = totals.events;
-            eprintln!(
-                "stanchion: --record: {events} events in {path}; `stanchion run --show {path}` sums them up"
-            );
+            say(&format!("{} events in {path}; `stanchion run --show {path}` sums them up", totals.events));
         }
         if let Some(line) = totals.missing() {
-            eprintln!("stanchion: --record: {line}");
+            say(&line);
         }
     }
 

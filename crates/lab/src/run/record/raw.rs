@@ -19,7 +19,6 @@ pub(crate) fn first_page(pages: u64) -> Vec<u8> {
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Header {
-    /// Whether times are nanoseconds already.
     pub is_nanos: bool,
     /// Pages that were taken, with the first one.
     used: u64,
@@ -85,8 +84,7 @@ impl Chunk {
     }
 }
 
-/// Calls `each` with each chunk, in the order in which they were taken. Returns how many were none that the
-/// library writes.
+/// Calls `each` with each chunk, in the order in which they were taken. Returns how many were damaged.
 pub(crate) fn chunks(
     file: &File,
     header: &Header,

@@ -11,7 +11,6 @@ use std::path::Path;
 
 const TOP: usize = 10;
 
-/// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
 
 /// Of one lock, in ticks.
@@ -114,17 +113,12 @@ impl Summary {
     pub(crate) fn text(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
         let locks = self.locks_by_events();
-        let mut text = format!(
-            "{}, {}\n{} events of {} and {} in {} process{} over {}\n",
-            meta.program.join(" "),
-            meta.provenance.date,
-            totals.events,
-            plural(locks.len(), "lock"),
-            plural(threads.len(), "thread"),
-            pids.len(),
-            if pids.len() == 1 { "" } else { "es" },
-            format_ns(self.span_ns())
-        );
+        let (program, date, events) = (meta.program.join(" "), &meta.provenance.date, totals.events);
+        let of = format!("{} and {}", plural(locks.len(), "lock"), plural(threads.len(), "thread"));
+        let (processes, es) = (pids.len(), if pids.len() == 1 { "" } else { "es" });
+        let span = format_ns(self.span_ns());
+        let mut text =
+            format!("{program}, {date}\n{events} events of {of} in {processes} process{es} over {span}\n");
         if let Some(line) = totals.missing() {
             let _ = writeln!(text, "{line}");
         }

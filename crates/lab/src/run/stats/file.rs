@@ -1,5 +1,4 @@
-//! Reading what the library counted. A file of another version is refused, and nothing in a file is trusted:
-//! it was written by a program that may do anything.
+//! Reading what the library counted. Nothing in it is trusted: it is of a program that may do anything.
 use crate::run::record::codec::Kind;
 use core::mem::offset_of;
 use serde::Serialize;
@@ -23,7 +22,6 @@ const LEFT: [&str; 5] = [
     "process-shared condition variables",
 ];
 
-/// Raised when something in the JSON means something else.
 const SCHEMA: u32 = 1;
 
 #[derive(Debug, PartialEq, Serialize)]
@@ -89,7 +87,6 @@ pub(crate) struct Snapshot {
     pub locks: Vec<Lock>,
     /// Acquisitions of locks for which there was no room.
     pub other_acquisitions: u64,
-    /// Initialisations left to libc, by reason.
     pub left_to_libc: Vec<(&'static str, u64)>,
 }
 
@@ -190,11 +187,8 @@ impl Snapshot {
         let processes: Vec<Process> = processes.iter().take(used as usize).map(process).collect();
         let modules = bytes[AT_MODULES..AT_RECORDS].as_chunks::<MODULE>().0;
         let (records, _) = bytes[AT_RECORDS..].as_chunks::<RECORD>();
-        let mut locks: Vec<Lock> = records[1..]
-            .iter()
-            .filter_map(|record| lock(record, processes.len()))
-            .filter(|lock| lock.acquisitions != 0 || lock.failed != 0)
-            .collect();
+        let locks = records[1..].iter().filter_map(|record| lock(record, processes.len()));
+        let mut locks: Vec<_> = locks.filter(|lock| lock.acquisitions != 0 || lock.failed != 0).collect();
         locks.sort_by(|a, b| {
             b.waited_ns.total_cmp(&a.waited_ns).then_with(|| b.acquisitions.cmp(&a.acquisitions))
         });

@@ -1,8 +1,5 @@
-//! `--stats`: what the library counted at each lock, told when the program has ended, and whenever SIGUSR2
-//! comes.
-//!
-//! The library counts in a file that it maps. We read it; the program is not asked, and may have ended in any
-//! way.
+//! `--stats`: what the library counted at each lock, told when the program has ended and whenever SIGUSR2
+//! comes. We read the file in which it counts; the program is not asked, and may have ended in any way.
 mod file;
 mod symbols;
 
@@ -25,7 +22,6 @@ pub(crate) type Places = BTreeMap<(u32, String), Vec<String>>;
 pub(crate) struct Stats {
     /// What the library writes.
     pub file: tempfile::TempPath,
-    /// How many rows the table has.
     top: usize,
     json: Exports<Snapshot>,
 }
@@ -95,9 +91,9 @@ fn text(snapshot: &Snapshot, top: usize) -> String {
             table(snapshot, top)
         ),
     };
-    for (what, number) in &snapshot.left_to_libc {
-        let _ = writeln!(text, "left to libc: {number} {what}");
-    }
+    text.extend(
+        snapshot.left_to_libc.iter().map(|(what, number)| format!("left to libc: {number} {what}\n")),
+    );
     if *others > 0 {
         let which = "of further locks, for which there was no room, are not told apart";
         let _ = writeln!(text, "{others} acquisitions {which}");
@@ -160,9 +156,8 @@ fn table(snapshot: &Snapshot, top: usize) -> String {
             (lock.failed, "failed tries"),
             (if lock.lives > 1 { lock.lives } else { 0 }, "locks one after another"),
         ];
-        for (count, what) in counts.into_iter().filter(|(count, _)| *count > 0) {
-            let _ = write!(text, "; {count} {what}");
-        }
+        let counts = counts.iter().filter(|(count, _)| *count > 0);
+        text.extend(counts.map(|(count, what)| format!("; {count} {what}")));
     }
     text
 }

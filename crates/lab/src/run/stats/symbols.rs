@@ -1,5 +1,4 @@
-//! What is at an address of a program that has ended: function and line from debug information, else the name
-//! of the function, else its place in the file.
+//! What is at an address of a program that has ended: function and line, else function, else place in a file.
 use super::file::{Module, Snapshot};
 use addr2line::Loader;
 use core::ops::Range;

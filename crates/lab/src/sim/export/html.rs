@@ -61,18 +61,16 @@ fn section(page: &mut String, report: &Report, scene: &SceneInfo) {
     page::doubts(page, 3, notes(report, scene).lines());
     let [linear, log] = [Scale::Linear, Scale::Log].map(|scale| plot(report, scene, &QUANTITIES[0], scale));
     let _ = write!(page, "{PLOTS}{}", page::in_two_scales(&title(scene), &linear, &log));
-    for quantity in QUANTITIES.iter().filter(|quantity| matches!(quantity.show, Show::Wait(_))) {
-        let _ = write!(page, "<div class=\"plot\">{}</div>", plot(report, scene, quantity, Scale::Log));
-    }
+    let framed = |plot: String| format!("<div class=\"plot\">{plot}</div>");
+    let waits = QUANTITIES.iter().filter(|quantity| matches!(quantity.show, Show::Wait(_)));
+    page.extend(waits.map(|quantity| framed(plot(report, scene, quantity, Scale::Log))));
     page.push_str("</div>\n<h3>Where the time of vCPUs goes</h3><ul class=\"legend\">");
     for cause in Cause::ALL {
         let colour = COLOURS[cause as usize];
         legend(page, &format!("<rect width=\"34\" height=\"12\" fill=\"{colour}\"/>"), cause.name());
     }
     let _ = write!(page, "</ul>\n{PLOTS}");
-    for &count in &scene.vcpus {
-        let _ = write!(page, "<div class=\"plot\">{}</div>", bars(report, scene, count));
-    }
+    page.extend(scene.vcpus.iter().map(|&count| framed(bars(report, scene, count))));
     page.push_str("</div>\n");
     let grids = figures(report, scene).into_iter().chain(spent(report, scene));
     page.extend(grids.enumerate().map(|(index, grid)| grid.html(index == 0)));

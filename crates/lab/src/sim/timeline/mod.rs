@@ -50,7 +50,6 @@ const STALL_SHARE: f64 = 0.004;
 const MOST_ARROWS: usize = 60;
 /// More lanes than this are no picture.
 const MOST_LANES: usize = 64;
-/// How stalls are drawn.
 const OUTLINE: &str = "stroke='#10151d' stroke-width='1.6' fill='none'";
 
 /// A remark if something has to be left out of the picture.

@@ -1,5 +1,4 @@
-//! Stretches of a recording in which nobody can have the lock: it lies free for a vCPU that does not come, or
-//! its holder has no CPU.
+//! When nobody can have the lock: it lies free for a vCPU that does not come, or its holder has no CPU.
 use stanchion_sim::{Cause, Recording, Spell, Time};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -8,8 +7,7 @@ pub(super) struct Stall {
     pub vcpu: usize,
     pub from: Time,
     pub to: Time,
-    /// Who released the lock, which lies free until the next takes it. `None`: the vCPU holds it, and another
-    /// one runs in its place.
+    /// Who released the lock, which lies free; `None`: the vCPU holds it, and another runs in its place.
     pub giver: Option<usize>,
 }
 
