@@ -145,7 +145,8 @@ impl Setting {
     }
 }
 
-/// Runs the test until it fails, or as often as is set. A process that it leaves behind keeps no pipe open.
+/// Runs the test until it fails, or as often as is set. It writes to the file `output`, so a process that it
+/// leaves behind keeps no pipe open.
 pub(super) fn run(case: &Case, setting: &Setting, output: &Path) -> Result<Verdict> {
     for round in 1..=setting.repeat.max(1) {
         let mut command = setting.command(&case.program);

@@ -37,7 +37,7 @@ fn sample(cell: &Cell) -> Sample {
 }
 
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks; with tables of another kind only
-/// the cells of the matrix, and without an answer. What is to be refused is before anything is measured.
+/// the cells of the matrix, and without an answer. What may be refused is refused before anything is measured.
 pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
     let Measure { cpus, files, quiet, .. } = &args.measure;
     if let Some(cpus) = cpus {
@@ -58,13 +58,14 @@ pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) 
             (None, Some(Warning::NoCpuLimit { reason }))
         }
     };
+    let runnable = machine::other_runnable();
     let first = Activity::sample(&cpus);
     std::thread::sleep(WATCH);
     let mut before = warnings::before(&Beforehand {
         debug_build: cfg!(debug_assertions),
         cpus: cpus.len(),
         quota: std::thread::available_parallelism().map_or(cpus.len(), usize::from),
-        runnable: machine::other_runnable(),
+        runnable,
         busy: Activity::sample(&cpus).shares_since(&first, cpus.len()).0,
         governor: machine::governor(),
         stable_clock: stanchion::native::ticks::are_steady(),

@@ -91,7 +91,8 @@ impl Places {
         pairs
     }
 
-    /// The shape for the simulator, which is even: as many as the largest part has.
+    /// The shape for the simulator, which is even: as many as the largest part has. With more CPUs
+    /// than there are it does not fit.
     pub(super) fn topology(&self) -> Topology {
         let most = |part: fn(&Place) -> usize, of: fn(&Place) -> usize| {
             let parts: BTreeSet<_> = self.all.iter().map(|place| (of(place), part(place))).collect();

@@ -109,7 +109,7 @@ fn reap(pid: Pid, wall: Duration, end: End) -> io::Result<Gone> {
     if reaped < 0 {
         return Err(io::Error::last_os_error());
     }
-    // SAFETY: a `rusage` is made of integers: the zeroes above are valid, and the call overwrites some.
+    // SAFETY: a `rusage` is made of integers: the zeroes above are valid, and the call only overwrites them.
     let usage = unsafe { usage.assume_init() };
     let time = |value: libc::timeval| Duration::new(value.tv_sec as u64, value.tv_usec as u32 * 1000);
     let (status, cpu) = (ExitStatus::from_raw(status), time(usage.ru_utime) + time(usage.ru_stime));

@@ -62,7 +62,8 @@ fn code_of(status: ExitStatus) -> u8 {
 }
 
 fn supervise(single: &Single) -> io::Result<Gone> {
-    // Caught before the program starts. Those that are ignored, as under nohup, stay so, there, too.
+    // Caught before the program starts, so that none comes between. Those that are ignored, as under nohup,
+    // stay so here and in the program.
     let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
     let wanted = PASSED.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0);
     let caught = SignalsInfo::new(wanted)?;

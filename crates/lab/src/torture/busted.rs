@@ -204,7 +204,8 @@ impl<const FLAW: u8> Ticket<FLAW> {
     fn park(&self) {
         // A last chance for the holder before we pay for a sleep. It also gives the bug below a fair chance.
         std::thread::yield_now();
-        // BUG: this load belongs before the check; the number that is to change may have done so already.
+        // BUG: this load belongs before the check. As it is, the wake-up may already be in the number that we
+        // wait to see change.
         let seen = self.wakeups.load(Ordering::Relaxed);
         // An error is a spurious return (a signal, or the number changed after all): look again.
         let _ = futex::wait(&self.wakeups, futex::Flags::PRIVATE, seen, None);
