@@ -135,8 +135,10 @@ impl Builder<'_> {
         let (hand_over, halt) = (self.figures.get(What::HAND_OVER)?, self.figures.get(What::HALT)?);
         let kick = (hand_over.median - halt.median - switch).max(100.0);
         self.put("host.kick", kick, &hand_over, "futex hand-over on one CPU less wait and switch");
-        let wake = self.figures.get(What::WAKE_IDLE)?;
-        let delay = (wake.median - kick - switch).max(1.0);
+        let (across, wake) = (self.figures.get(What::KICK_IDLE)?, self.figures.get(What::WAKE_IDLE)?);
+        self.file.machine.host.kick_across = Some(picoseconds(&across));
+        self.measured("host.kick-across", &across, "futex wake of a sleeper whose CPU idles");
+        let delay = (wake.median - across.median - switch).max(1.0);
         self.put("host.wake-idle", delay, &wake, "from the wake to the sleeper, less kick and switch");
         let how = "on one CPU the sleeper is queued when the wake returns";
         self.put("host.wake-busy", 0.0, &hand_over, how);
@@ -233,7 +235,8 @@ mod tests {
             (What::YIELD, 500.0),
             (What::HAND_OVER, 3_000.0),
             (What::HALT, 500.0),
-            (What::WAKE_IDLE, 42_500.0),
+            (What::KICK_IDLE, 4_000.0),
+            (What::WAKE_IDLE, 45_500.0),
         ] {
             (0..5).for_each(|_| figures.add(what, value));
         }
@@ -241,6 +244,7 @@ mod tests {
         let (memory, host) = (&file.machine.memory, &file.machine.host);
         assert_eq!((memory.rmw, memory.upgrade), (4_250, 33_000));
         assert_eq!((host.switch, host.kick, host.wake_idle), (1_500_000, 1_000_000, 40_000_000));
+        assert_eq!(host.kick_across, Some(4_000_000));
         assert_eq!(host.tick_period, 4_000_000_000);
         assert_eq!(host.heavy_barrier, Some(8_600_000));
         let SchedulerKind::FairShare(fair) = &host.scheduler else {

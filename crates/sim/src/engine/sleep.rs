@@ -5,6 +5,7 @@ use super::record;
 use super::work::overhead;
 use super::{Cause, Engine, LockEvent, with};
 use crate::coroutine::suspend;
+use crate::machine::Host;
 use crate::sched::Leave;
 use crate::time::{NS, Time};
 
@@ -12,6 +13,16 @@ use crate::time::{NS, Time};
 pub(super) const NO_WAKER: u16 = u16::MAX;
 
 impl Engine {
+    /// What it costs `who` to wake `target`. That goes to a CPU that idles, or to where it ran before.
+    fn kick_costs(&self, who: usize, target: usize) -> Time {
+        let Host { kick, kick_across, .. } = self.machine.host;
+        let goes_away = || {
+            let idles = self.host.cpus.iter().any(|cpu| cpu.running.is_none());
+            idles || self.contexts[who].core != self.contexts[target].core
+        };
+        kick_across.filter(|_| goes_away()).unwrap_or(kick)
+    }
+
     /// A kick sent from CPU `waker` arrives at `who`.
     pub(super) fn kick_arrives(&mut self, who: usize, waker: u16) {
         self.note(who as u64 | 7 << 32);
@@ -93,9 +104,9 @@ pub(crate) fn halt_until(unchanged: impl Fn() -> bool, until: Option<Time>) {
 
 /// Wakes context `target` if it is halted, else makes its next halt return at once.
 pub(crate) fn kick(target: usize) {
-    let cost = with(|engine, _| {
+    let cost = with(|engine, who| {
         let sleeps = engine.contexts[target].doing == Doing::Halted;
-        if sleeps { engine.machine.host.kick } else { engine.machine.host.kick_idle }
+        if sleeps { engine.kick_costs(who, target) } else { engine.machine.host.kick_idle }
     });
     overhead(cost.unwrap_or(0));
     with(|engine, who| {
@@ -133,7 +144,7 @@ pub(crate) fn sleep(span: Option<Time>) {
 
 /// Wakes a context that sleeps by its own wish, or keeps it from falling asleep if it is about to.
 pub(crate) fn wake_sleeper(target: usize) {
-    overhead(with(|engine, _| engine.machine.host.kick).unwrap_or(0));
+    overhead(with(|engine, who| engine.kick_costs(who, target)).unwrap_or(0));
     // The wake-up is an event of its own: the sleeper may be given this very CPU, and nobody is put aside in
     // the midst of a call.
     with(|engine, who| {

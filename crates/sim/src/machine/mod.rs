@@ -126,6 +126,8 @@ pub struct Host {
     pub halt: Time,
     /// What a kick costs the kicker, if the target sleeps.
     pub kick: Time,
+    /// The same if another CPU has to be interrupted for that; none: there is no difference.
+    pub kick_across: Option<Time>,
     /// What it costs the kicker if the target does not.
     pub kick_idle: Time,
     /// From the kick until a sleeper's CPU, which idles, runs it.

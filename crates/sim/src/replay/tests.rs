@@ -141,6 +141,19 @@ fn a_waiter_goes_on_after_the_notification_that_woke_it() {
 }
 
 #[test]
+fn who_wakes_a_sleeper_of_another_cpu_pays_for_the_interrupt() {
+    let time = |cpus, across| {
+        let mut machine = shared(cpus);
+        machine.host.kick_across = across;
+        play_on(&machine, &of(pair(50_000.0), true).workload("test"), LOCKS[1], 2, 1, 1000 * MS).time
+    };
+    let kick = shared(2).host.kick;
+    let longer = time(2, Some(kick + 10 * US)) - time(2, None);
+    assert!((19 * 10 * US..=20 * 10 * US).contains(&longer), "20 times: {longer}");
+    assert_eq!(time(1, Some(kick + 10 * US)), time(1, None), "both are on one CPU");
+}
+
+#[test]
 fn readers_are_inside_together() {
     let mut writer = Writer::new(0);
     for round in 0..100 {

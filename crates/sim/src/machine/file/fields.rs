@@ -175,6 +175,8 @@ pub(super) const FIELDS: &[Field] = fields! {
     "Going to sleep: the futex call, or the exit for a HLT."
     "host.kick" Time(NS, 10 * MS), Time |m| Some(&mut m.host.kick);
     "What a kick costs the kicker if the target sleeps."
+    "host.kick-across" MaybeTime(NS, 10 * MS), MaybeTime |m| Some(&mut m.host.kick_across);
+    "The same if another CPU has to be interrupted for that; none: no difference."
     "host.kick-idle" Time(0, 10 * MS), Time |m| Some(&mut m.host.kick_idle);
     "What it costs if the target does not sleep."
     "host.wake-idle" Time(NS, 100 * MS), Time |m| Some(&mut m.host.wake_idle);

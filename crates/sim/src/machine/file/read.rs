@@ -232,6 +232,7 @@ fn blank() -> Machine {
             scheduler: SchedulerKind::Pinned,
             halt: 0,
             kick: 0,
+            kick_across: None,
             kick_idle: 0,
             wake_idle: 0,
             wake_busy: 0,
