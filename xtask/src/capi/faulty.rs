@@ -58,7 +58,8 @@ fn replaced(bench: &Bench<'_>, source: &str, code: &str, hangs: bool) -> Result<
     let fault = library.with_extension("c");
     bench.sh.write_file(&fault, format!("{START}{code}"))?;
     silently(cmd!(bench.sh, "{compiler} -shared -fPIC {fault} -o {library}"))?;
-    // The program's own clock ends it then: a fault that makes it hang is noticed, and others end long before.
+    // The program's own clock ends it then: a fault that makes it hang is noticed, and others end long
+    // before.
     let seconds = if hangs { "8" } else { "100" };
     let env = [("LD_PRELOAD", &*library.to_string_lossy()), ("CHECK_SECONDS", seconds)];
     bench.run(&place(bench, source, SHARED), &[], &env)

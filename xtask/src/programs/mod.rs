@@ -15,7 +15,7 @@ use anyhow::{Context as _, Error, Result};
 use kit::Kit;
 use lab_kit::names::chosen;
 use play::Lock;
-use stanchion_family::catalogue::{MUTEXES, Waits};
+use stanchion_family::catalogue::{Facts, MUTEXES, Outnumbered, Waits};
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -126,10 +126,12 @@ fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
         let path = request.preload.clone().map_or_else(|| built::interposer(root, false), Ok)?;
         interposer = Some(fs::canonicalize(&path).with_context(|| path.display().to_string())?);
     }
+    // Where spinning waiters overtake each other, a hand-over needs no time slice.
+    let is_slow = |facts: &Facts| facts.waits != Waits::Sleep && facts.outnumbered != Outnumbered::Falls;
     let lock = |name: &String| Lock {
         name: name.clone(),
         library: interposer.clone().filter(|_| name != "libc"),
-        slow: MUTEXES.iter().any(|facts| facts.name == name && facts.waits != Waits::Sleep),
+        slow: MUTEXES.iter().any(|facts| facts.name == name && is_slow(facts)),
         ..Lock::default()
     };
     Ok(request.locks.iter().map(lock).collect())

@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Option<Script> {
     let base = chunks.first()?.base;
-    // Events come in the order of releases. Who held several took those first that have a negative time before
-    // them, so these are read before all are merged.
+    // Events come in the order of releases. Who held several took those first that have a negative time
+    // before them, so these are read before all are merged.
     let mut outer = Vec::new();
     for chunk in chunks {
         chunk.events(|event| outer.extend((event.think < 0).then_some(*event)))?;

@@ -101,7 +101,8 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
 fn run_cell(text: &str) -> Result<String, String> {
     let spec: CellSpec = serde_json::from_str(text).map_err(|error| format!("not a cell: {error}"))?;
     if spec.pass == Pass::Uncontended {
-        // One CPU for all, so that no lock is measured on a slower one. If pinning is refused the figure is only noisier.
+        // One CPU for all, so that no lock is measured on a slower one. If pinning is refused the figure is
+        // only noisier.
         let _ = pin_to_one_cpu();
     }
     let (name, settings) = tuned::read(&spec.lock)?;

@@ -37,7 +37,8 @@ fn sample(cell: &Cell) -> Sample {
 }
 
 /// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks; with tables of another kind only
-/// the cells of the matrix, and without an answer. What may be refused is refused before anything is measured.
+/// the cells of the matrix, and without an answer. What may be refused is refused before anything is
+/// measured.
 pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
     let Measure { cpus, files, quiet, .. } = &args.measure;
     if let Some(cpus) = cpus {

@@ -104,7 +104,8 @@ pub(crate) fn one_more(count: &AtomicU64) {
     count.store(count.load(Relaxed) + 1, Relaxed);
 }
 
-/// One worker's place, on cache lines of its own. Handlers count in one step, because a handler may interrupt a handler.
+/// One worker's place, on cache lines of its own. Handlers count in one step, because a handler may interrupt
+/// a handler.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Slot {

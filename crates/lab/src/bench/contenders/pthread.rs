@@ -19,7 +19,8 @@ pub(crate) type RwLock<const KIND: c_int> = Posix<pthread_rwlock_t, KIND>;
 
 pub(crate) const DEFAULT: c_int = libc::PTHREAD_MUTEX_DEFAULT;
 pub(crate) const ADAPTIVE: c_int = libc::PTHREAD_MUTEX_ADAPTIVE_NP;
-/// `PTHREAD_RWLOCK_PREFER_READER_NP`, and `_WRITER_NONRECURSIVE_NP` below, which `libc` has not for this target.
+/// `PTHREAD_RWLOCK_PREFER_READER_NP`, and `_WRITER_NONRECURSIVE_NP` below, which `libc` has not for this
+/// target.
 pub(crate) const PREFER_READER: c_int = 0;
 pub(crate) const PREFER_WRITER_NONRECURSIVE: c_int = 2;
 

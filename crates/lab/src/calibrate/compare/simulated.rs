@@ -1,7 +1,7 @@
-//! The simulated side: the loop of `bench/worker.rs` as a workload, on the machine, for each native cell. That
-//! one loads and stores a counter in each section, whose work is always the same, and thinks for 0.5 to 1.5 of
-//! the think time. So this is the free form with one line, sections that do not vary, and a think time that
-//! does by half.
+//! The simulated side: the loop of `bench/worker.rs` as a workload, on the machine, for each native cell.
+//! That one loads and stores a counter in each section, whose work is always the same, and thinks for 0.5 to
+//! 1.5 of the think time. So this is the free form with one line, sections that do not vary, and a think time
+//! that does by half.
 use super::verdict::Row;
 use crate::calibrate::args::Args;
 use lab_kit::interrupt;
