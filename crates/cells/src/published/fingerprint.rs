@@ -12,8 +12,12 @@ fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
     })
 }
 
+/// Fields that came after results were registered, where they say nothing: such a machine is what it was.
+const LATER: [&str; 1] = ["kick_across: None, "];
+
 fn print(value: &impl Debug) -> String {
-    written(hash(format!("{value:?}").bytes()))
+    let text = LATER.iter().fold(format!("{value:?}"), |text, field| text.replace(field, ""));
+    written(hash(text.bytes()))
 }
 
 /// As it stands in files.
@@ -53,6 +57,10 @@ mod tests {
         let load = |set: &str| of_machine(&machine::load_with("small-vm", &[set]).expect("shipped").machine);
         assert_eq!(load("about=other words"), load("about=words"));
         assert_ne!(load("memory.hop=1"), load("memory.hop=2"));
+        assert_ne!(load("host.kick-across=1us"), load("host.kick-across=2us"));
+        assert_ne!(load("host.kick-across=1us"), load("host.kick-across=none"));
+        let machine = machine::load("small-vm").expect("shipped").machine;
+        assert!(LATER.iter().all(|field| format!("{machine:?}").contains(field)));
         assert_ne!(of_traces([1, 2]), of_traces([2, 1]));
         assert_eq!(of_traces([]).len(), 16);
     }
