@@ -60,7 +60,8 @@ pub fn add(text: Arguments<'_>) {
     }
 }
 
-/// Creates the file of a flag before anything is run. One that is there must be to be replaced.
+/// Creates the file of a flag before anything is run. One that is there is an error, unless it
+/// may be replaced.
 pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> {
     let mut how = OpenOptions::new();
     how.write(true).create(force).truncate(force).create_new(!force).open(path).map_err(|error| {

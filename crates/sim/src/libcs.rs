@@ -9,8 +9,9 @@
 //! them leaves the lock to it**: until it has got its CPU back and is through, everybody sleeps. A writer
 //! that leaves lets in all readers that wait, or keeps the phase for whoever comes next. Nobody spins.
 //!
-//! The kernel's queues are lists here; what a call costs is the machine's `host.halt` and `host.kick`. A
-//! queue with somebody in it stands for the bit by which glibc knows that a call is needed.
+//! The kernel's queues are lists here; what a call costs is the machine's `host.halt`, `host.kick` and
+//! `host.kick-across`. A queue with somebody in it stands for the bit by which glibc knows that a call is
+//! needed.
 // tidy: ordering-definitions: one host thread runs everything, and the product has no such locks
 use crate::arena::{Arena, Placed};
 use crate::engine;

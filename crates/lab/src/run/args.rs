@@ -17,6 +17,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// How many seconds a run of a comparison may take unless told otherwise.
+const DEFAULT_TIMEOUT: f64 = 600.0;
 /// The most runs of a comparison that anybody can mean.
 const RUNS_MOST: u64 = 10_000;
 
@@ -239,7 +241,7 @@ impl Args {
             metric: Metric::parse(&self.metric, self.higher_is_better)?,
             runs: self.runs,
             warmup: self.warmup,
-            timeout_s: self.launch.timeout.unwrap_or(600.0),
+            timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },
             seed: self.seed.unwrap_or(0),
             check_output: self.check_output,
