@@ -27,6 +27,8 @@ fn a_tiny_run_is_sound_and_writes_all_files() {
     let output = tiny(&[
         "--lock",
         "stanchion,cna,xen-pv",
+        "--peers",
+        "std",
         "--threads",
         "1,2",
         "--profile",

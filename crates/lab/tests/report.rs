@@ -86,11 +86,8 @@ fn unlike_results_and_what_is_none_are_refused_in_one_line() {
     let dir = tempfile::tempdir().expect("a directory");
     let sim = result(dir.path(), "sim", SIM);
     let other = result(dir.path(), "other", &[SIM, &["--seed", "7"]].concat());
-    let bench = result(
-        dir.path(),
-        "bench",
-        &["bench", "-q", "--time", "5ms", "--rounds", "1", "--threads", "1", "--lock", "std"],
-    );
+    let tiny = "bench -q --time 5ms --rounds 1 --threads 1 --profile short --peers std";
+    let bench = result(dir.path(), "bench", &tiny.split(' ').collect::<Vec<_>>());
     let write = |name: &str, text: &str| {
         fs::write(dir.path().join(name), text).expect("written");
         dir.path().join(name).display().to_string()

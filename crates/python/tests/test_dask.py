@@ -27,7 +27,7 @@ GRID: dict[str, Any] = {
     "workload": ["short", "medium"],
     "lock": ["stanchion", "ticket"],
     "vcpus": [2, 4, 8],
-    "seeds": 30,
+    "seeds": 10,
     "time": "20ms",
     "warm_up": "1ms",
 }
