@@ -141,7 +141,12 @@ pub fn of_cells<'a>() -> Vec<Column<CellRow<'a>>> {
     figure("units_per_s_max", Real, |figures| figures.throughput.max.into());
     figure("seeds", Whole, |figures| figures.throughput.values.len().into());
     figure("speed_up", Real, |figures| Value::of(figures.speed_up.map(|ratio| ratio.ratio)));
-    figure("speed_up_ci95", Real, |figures| Value::of(figures.speed_up.and_then(|ratio| ratio.ci95)));
+    figure("speed_up_low", Real, |figures| {
+        Value::of(figures.speed_up.and_then(|ratio| Some(ratio.interval?.0)))
+    });
+    figure("speed_up_high", Real, |figures| {
+        Value::of(figures.speed_up.and_then(|ratio| Some(ratio.interval?.1)))
+    });
     figure("min_over_max", Real, |figures| figures.fairness.mean.into());
     figure("acquisitions", Whole, |figures| figures.acquisitions.into());
     figure("wait_mean_ns", Real, |figures| figures.latency.mean_ns.into());

@@ -56,32 +56,7 @@ impl Estimate {
     }
 }
 
-/// A quotient of two independent means.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Ratio {
-    /// The quotient.
-    pub ratio: f64,
-    /// Half the width of its 95 % interval, to first order in those of the two means.
-    pub ci95: Option<f64>,
-}
-
-impl Ratio {
-    /// `above` over `below`; none if there is nothing below.
-    pub fn of(above: &Estimate, below: &Estimate) -> Option<Self> {
-        if below.mean <= 0.0 {
-            return None;
-        }
-        let ratio = above.mean / below.mean;
-        let ci95 = match (above.relative(), below.relative()) {
-            (Some(one), Some(other)) => Some(ratio * one.hypot(other)),
-            _ => None,
-        };
-        Some(Self { ratio, ci95 })
-    }
-}
-
 #[cfg(test)]
-#[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
 mod tests {
     use super::*;
 
@@ -106,16 +81,5 @@ mod tests {
         let quantiles: Vec<f64> = (1..200).map(student).collect();
         assert!(quantiles.windows(2).all(|pair| pair[0] > pair[1]));
         assert!((student(60) - 2.000).abs() < 2e-3 && (student(120) - 1.980).abs() < 2e-3);
-    }
-
-    #[test]
-    fn a_ratio_carries_the_doubt_of_both() {
-        let (above, below) = (Estimate::of(vec![19.0, 21.0]), Estimate::of(vec![9.0, 11.0]));
-        let ratio = Ratio::of(&above, &below).expect("positive");
-        assert_eq!(ratio.ratio, 2.0);
-        let expected = 2.0 * above.relative().expect("two").hypot(below.relative().expect("two"));
-        assert_eq!(ratio.ci95, Some(expected));
-        assert_eq!(Ratio::of(&above, &Estimate::of(vec![0.0, 0.0])), None);
-        assert_eq!(Ratio::of(&above, &Estimate::of(vec![5.0])).and_then(|ratio| ratio.ci95), None);
     }
 }

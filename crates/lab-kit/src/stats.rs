@@ -105,12 +105,18 @@ impl Summary {
         self.rounds.len() >= 3 && self.rounds.iter().any(|value| (value - self.median).abs() > limit)
     }
 
+    /// The least and the most, if the measurements are of two kinds.
+    pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
+        let are = self.rounds.len() > 1 && self.max >= APART * self.min;
+        are.then(|| format!("{}..{}", form(self.min), form(self.max)))
+    }
+
     /// The median with half the range; or the range alone, if the measurements are of two kinds.
     pub fn told(&self, form: fn(f64) -> String) -> String {
-        match self.rounds[..] {
-            [] | [_] => form(self.median),
-            _ if self.max >= APART * self.min => format!("{}..{}", form(self.min), form(self.max)),
-            _ => format!("{} ±{}", form(self.median), short_percent(self.spread())),
+        match self.two_kinds(form) {
+            Some(range) => range,
+            None if self.rounds.len() < 2 => form(self.median),
+            None => format!("{} ±{}", form(self.median), short_percent(self.spread())),
         }
     }
 }

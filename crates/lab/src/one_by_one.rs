@@ -10,6 +10,7 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+/// Flags that such commands share.
 #[derive(clap::Args)]
 pub(crate) struct ResultFile {
     /// Write the results here
@@ -19,6 +20,10 @@ pub(crate) struct ResultFile {
     /// Replace the file if it exists
     #[arg(long)]
     force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// The locks that the names stand for, each once.
@@ -119,7 +124,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("results.json");
         std::fs::write(&path, [b'x'; 10_000]).unwrap();
-        let open = |force| Report::open("torture", 7, None, &ResultFile { json: Some(path.clone()), force });
+        let open = |force| {
+            Report::open("torture", 7, None, &ResultFile { json: Some(path.clone()), force, quiet: true })
+        };
         assert!(open(false).is_err(), "it exists");
         let (report, file) = open(true).unwrap();
         report.run(&[0, 1], file, |_, &number| number, |_| (String::new(), true));

@@ -20,7 +20,7 @@ fn a_comparison_is_refused_before_anything_is_measured() {
     check_refusal(&["--compare", "--threads", "0"], "--threads");
     check_refusal(&["--compare", "--profile", "nope"], "nope");
     check_refusal(&["--compare", "--rounds", "0"], "--rounds");
-    check_refusal(&["--compare", "--locks", "tiket"], "ticket");
+    check_refusal(&["--compare", "--lock", "tiket"], "ticket");
     check_refusal(&["--compare", "--time", "5"], "--time");
     check_refusal(&["--compare", "--bench-json", "/nonexistent"], "cannot read /nonexistent");
     check_refusal(&["--compare", "--bench-json", "/etc/passwd"], "no result of stanchion bench");
@@ -34,4 +34,5 @@ fn a_comparison_is_refused_before_anything_is_measured() {
 fn a_calibration_is_refused_before_anything_is_measured() {
     check_refusal(&["--cpus", "100000"], "100000");
     check_refusal(&["--threads", "2"], "--compare");
+    check_refusal(&["--out", "/nonexistent/machine.toml"], "cannot write /nonexistent/machine.toml");
 }

@@ -30,21 +30,15 @@ pub(crate) struct Request {
     /// Only orderings that no check has noticed yet, or that are not recorded
     #[arg(long)]
     again: bool,
-    /// Only with these locks, separated by commas
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
-    lock: Vec<String>,
-    /// How long a single exploration may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 15)]
-    seconds: u64,
-    /// How long all explorations of one ordering may take
-    #[arg(long, value_name = "SECONDS", default_value_t = 120)]
-    budget: u64,
 }
 
 /// How many explorations run at a time.
 const PARALLEL: usize = 2;
 /// How long the model looks for the places that a program reaches, in seconds for each.
 const SURVEY_SECONDS: &str = "4";
+/// How long a single exploration may take, and all of one ordering.
+const SECONDS: &str = "15";
+const OF_ORDERING: Duration = Duration::from_mins(2);
 
 /// A program, by lock and shape.
 type Program = (String, String);
@@ -84,14 +78,14 @@ fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -
     };
     let chosen: Vec<&Weaker> = plan.iter().filter(is_wanted).collect();
     let model = built::release(root, &["stanchion-model"], "stanchion-model", false)?;
-    let reached = survey(&model, &request.lock)?;
+    let reached = survey(&model)?;
     let write = |record: &Record| fs::write(root.join(record::WITNESSES), record::write(record, plan));
     write(&record)?;
     let record = Mutex::new(record);
     spread(&[(); PARALLEL], chosen, |(), weaker| {
         let result = match reached.get(&weaker.place) {
             None => UNREACHED.to_owned(),
-            Some(programs) => attempt(&model, weaker, programs, request)?,
+            Some(programs) => attempt(&model, weaker, programs)?,
         };
         println!("{:<6} {:<40} {result}", weaker.id, weaker.what);
         let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,14 +96,14 @@ fn weaken(root: &Path, request: &Request, plan: &[Weaker], mut record: Record) -
     orderings::run(root, false)
 }
 
-fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Request) -> Result<String> {
+fn attempt(model: &Path, weaker: &Weaker, programs: &[Program]) -> Result<String> {
     let started = Instant::now();
     for (lock, shape) in programs {
-        if started.elapsed() > Duration::from_secs(request.budget) {
+        if started.elapsed() > OF_ORDERING {
             break;
         }
         let output = Command::new(model)
-            .args(["--alone", "--lock", lock, "--shape", shape, "--seconds", &request.seconds.to_string()])
+            .args(["--alone", "--lock", lock, "--shape", shape, "--seconds", SECONDS])
             .args(["--weaken", &weaker.argument])
             .output()?;
         let text = String::from_utf8_lossy(&output.stdout);
@@ -128,13 +122,8 @@ fn attempt(model: &Path, weaker: &Weaker, programs: &[Program], request: &Reques
 }
 
 /// Which programs reach which place: those that are explored in the fewest executions first.
-fn survey(model: &Path, locks: &[String]) -> Result<BTreeMap<String, Vec<Program>>> {
-    let mut command = Command::new(model);
-    command.args(["--sites", "--seconds", SURVEY_SECONDS]);
-    if !locks.is_empty() {
-        command.args(["--lock", &locks.join(",")]);
-    }
-    let output = command.output()?;
+fn survey(model: &Path) -> Result<BTreeMap<String, Vec<Program>>> {
+    let output = Command::new(model).args(["--sites", "--seconds", SURVEY_SECONDS]).output()?;
     ensure!(output.status.success(), "the model fails without any change; mend that first");
     let mut cost: BTreeMap<Program, u64> = BTreeMap::new();
     let mut reached: BTreeMap<String, Vec<Program>> = BTreeMap::new();

@@ -1,19 +1,14 @@
 //! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page.
 use super::load::{Lock, Recording};
 use super::predict::{Cell, TODAY};
-use super::report::{Advice, Outlook, Report, WhatIf, distinct};
+use super::report::{Advice, Outlook, Report, WhatIf, distinct, gain_over};
 use core::fmt::Write;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
 use lab_kit::export::{PLOTS, colours, csv_records, page};
+use lab_kit::stats::Ratio;
 use lab_kit::units::{format_ns, percent, rate, three_figures};
-use stanchion_cells::stats::Ratio;
 use std::collections::BTreeSet;
-
-fn times(gain: &Ratio) -> String {
-    let interval = gain.ci95.map(|half| format!(" ± {half:.2}")).unwrap_or_default();
-    format!("{:.2}{interval}", gain.ratio)
-}
 
 /// All of it; the last line can be pasted.
 pub(super) fn text(report: &Report) -> String {
@@ -31,8 +26,8 @@ pub(super) fn text(report: &Report) -> String {
     }
     lines.push(format!("\n{}", trimmed(&table(report))));
     for WhatIf { what, today, advised } in &report.what_if {
-        if let Some(gain) = Ratio::of(&advised.rate, &today.rate) {
-            let (gain, Cell { workers, cpus, .. }) = (times(&gain), advised);
+        if let Some(gain) = gain_over(advised, today) {
+            let Cell { workers, cpus, .. } = advised;
             let case = format!("{workers} threads, {cpus} CPUs");
             lines.push(format!("With {what}: {gain} times libc's throughput ({case})."));
         }
@@ -51,7 +46,6 @@ fn headline(report: &Report) -> String {
     let Some(Advice { lock, gain, at, today, waiting, outlook, .. }) = &report.advice else {
         return "No advice: nothing was simulated to its end.".to_owned();
     };
-    let gain = times(gain);
     let doubt = match outlook {
         Outlook::Helps => {
             let (cell, today) = (&report.cells[*at], &report.cells[*today]);
@@ -79,7 +73,8 @@ fn table(report: &Report) -> comfy_table::Table {
             row.push(format!("failed: {}", why.chars().take(40).collect::<String>()));
         } else {
             let is_today = lock == TODAY;
-            let gain = report.gain(cell).filter(|_| !is_today).as_ref().map(times).unwrap_or_default();
+            let gain =
+                report.gain(cell).filter(|_| !is_today).as_ref().map(Ratio::to_string).unwrap_or_default();
             row.extend([rate(cell.rate.mean), gain, format_ns(cell.p99_ns as f64), percent(cell.waiting)]);
             let law = report.law.filter(|_| is_today);
             row.extend(law.map(|law| three_figures(law.at(*workers as f64))));
@@ -100,7 +95,7 @@ fn widest(report: &Report) -> Option<String> {
 }
 
 const COLUMNS: &str =
-    "machine,cpus,workers,lock,rate,ci95,to_libc,to_libc_ci95,p99_ns,p999_ns,waiting,failed";
+    "machine,cpus,workers,lock,rate,ci95,to_libc,to_libc_low,to_libc_high,p99_ns,p999_ns,waiting,failed";
 
 pub(super) fn csv(report: &Report) -> String {
     let row = |cell| {
@@ -108,7 +103,7 @@ pub(super) fn csv(report: &Report) -> String {
         (
             (&cell.machine, cell.cpus, cell.workers, &cell.lock),
             (cell.rate.mean, cell.rate.ci95),
-            (gain.map(|gain| gain.ratio), gain.and_then(|gain| gain.ci95)),
+            (gain.map(|gain| gain.ratio), gain.and_then(|gain| gain.interval).unzip()),
             (cell.p99_ns, cell.p999_ns, cell.waiting, &cell.failed),
         )
     };

@@ -4,8 +4,8 @@ use super::predict::{Cell, TODAY};
 use super::usl::Law;
 use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
+use lab_kit::stats::Ratio;
 use serde::Serialize;
-use stanchion_cells::stats::Ratio;
 use std::collections::HashSet;
 
 const SCHEMA: u32 = 1;
@@ -89,7 +89,7 @@ impl Report {
 
     /// Throughput of a cell over today's.
     pub(crate) fn gain(&self, cell: &Cell) -> Option<Ratio> {
-        Ratio::of(&cell.rate, &self.cells[self.today(cell)?].rate)
+        gain_over(cell, &self.cells[self.today(cell)?])
     }
 
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
@@ -123,6 +123,11 @@ impl Report {
     }
 }
 
+/// Throughput of a cell over another one's, seed by seed.
+pub(super) fn gain_over(cell: &Cell, other: &Cell) -> Option<Ratio> {
+    Ratio::of(&[(&cell.rate.values, &other.rate.values)])
+}
+
 /// Each once, in the order in which they come.
 pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut seen = HashSet::new();
@@ -139,7 +144,7 @@ fn chosen<'a>(means: &[(f64, &'a str)]) -> Option<&'a str> {
 /// Whether a lock with this gain helps. Where threads hardly wait none does, however much the gain differs
 /// between seeds: no lock gives back more time than is spent on waiting.
 fn judged(waiting: f64, gain: &Ratio) -> Outlook {
-    let most = gain.ratio + gain.ci95.unwrap_or(0.0) - 1.0;
+    let most = gain.ends().1 - 1.0;
     if waiting >= IDLE && sure(gain) > WORTH {
         Outlook::Helps
     } else if waiting >= SAME && most > SAME {
@@ -151,7 +156,7 @@ fn judged(waiting: f64, gain: &Ratio) -> Outlook {
 
 /// The gain that is sure: the lower end of its interval.
 fn sure(gain: &Ratio) -> f64 {
-    gain.ratio - gain.ci95.unwrap_or(0.0) - 1.0
+    gain.ends().0 - 1.0
 }
 
 #[cfg(test)]
@@ -169,7 +174,7 @@ mod tests {
 
     #[test]
     fn a_program_that_hardly_waits_is_told_that_no_lock_helps() {
-        let gain = |ratio, half| Ratio { ratio, ci95: Some(half) };
+        let gain = |ratio, half| Ratio { ratio, interval: Some((ratio - half, ratio + half)), pairs: 5 };
         assert_eq!(judged(0.00002, &gain(1.0, 0.18)), Outlook::None);
         assert_eq!(judged(0.004, &gain(1.5, 0.1)), Outlook::None);
         assert_eq!(judged(0.02, &gain(1.0, 0.18)), Outlook::None, "at most 2 % can be gained");

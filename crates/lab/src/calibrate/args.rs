@@ -27,11 +27,11 @@ pub(crate) struct Args {
     #[arg(long)]
     pub quick: bool,
 
-    /// Print the figures as JSON instead of a table
-    #[arg(long)]
-    pub json: bool,
+    /// Write the figures as JSON
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<PathBuf>,
 
-    /// Replace an existing output file
+    /// Replace existing output files
     #[arg(long)]
     pub force: bool,
 
@@ -53,7 +53,7 @@ pub(crate) struct Args {
 
     /// Locks to compare, separated by commas
     #[arg(long, requires = "compare", value_name = "LIST", default_value = "byte,ticket,qspin,pv-qspin")]
-    pub locks: String,
+    pub lock: String,
 
     /// Thread counts, as for `stanchion bench` [default: those of the benchmark]
     #[arg(long, requires = "compare", value_name = "LIST")]

@@ -5,8 +5,9 @@ use super::sample::{Figure, Figures, Reach, What};
 use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
+use lab_kit::export::{Exports, Writer};
 use lab_kit::interrupt;
-use lab_kit::output::{INTERRUPTED, ended, print, warn};
+use lab_kit::output::warn;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::format_ns;
@@ -34,30 +35,29 @@ struct Calibrated {
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     interrupt::install();
-    let there = [&args.out, &args.csv].into_iter().flatten().find(|path| !args.force && path.exists());
-    match there {
-        Some(path) => Err(format!("{} exists already; use --force to replace it", path.display())),
-        None if args.compare => compare::run(args),
-        None => calibrate(args),
-    }
+    if args.compare { compare::run(args) } else { calibrate(args) }
 }
 
 fn calibrate(args: &Args) -> Result<ExitCode, String> {
-    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet)?;
-    let text = file::write(&calibrated.file);
-    if let Some(path) = &args.out {
-        std::fs::write(path, &text).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    let json = args.json.iter().map(|path| (path.clone(), json as Writer<Calibrated>));
+    let files = args.out.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
+    let mut files = Exports::open(files.collect(), args.force)?;
+    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet);
+    let mut calibrated = calibrated.inspect_err(|_| files.abandon())?;
+    let written = files.write(&calibrated).err();
+    let files_or_machine =
+        if args.out.is_some() { files.written() } else { machine(&calibrated) + &files.written() };
+    let text = format!("{}\n{files_or_machine}", table(&calibrated));
+    let code = files.end(&text, !calibrated.interrupted, false, written.as_deref());
+    if calibrated.interrupted {
+        calibrated.warnings.push(format!("the figures rest on {} rounds", calibrated.rounds));
     }
-    let shown = match &args.out {
-        _ if args.json => json(&calibrated),
-        Some(path) => format!("{}\nwritten: {}\n", table(&calibrated), path.display()),
-        None => format!("{}\n{text}", table(&calibrated)),
-    };
-    let code = print(&shown, ExitCode::SUCCESS);
     warn(&calibrated.warnings);
-    let rounds = calibrated.rounds;
-    let kept = || ended(INTERRUPTED, format_args!("interrupted; the figures rest on {rounds} rounds"));
-    Ok(if calibrated.interrupted { kept() } else { code })
+    Ok(code)
+}
+
+fn machine(calibrated: &Calibrated) -> String {
+    file::write(&calibrated.file)
 }
 
 /// Measures some CPUs, or all that this process may use, and makes a machine of it.

@@ -80,7 +80,8 @@ const CHUNK: u64 = 128;
 /// Explores one lock, and prints how it failed. Which schedule fails first does not depend on the threads.
 fn explore_one(subject: &Subject, args: &Args) -> Outcome {
     let (start, schedules, options) = (Instant::now(), args.schedules(), args.options());
-    let progress = Progress::new(args.time.map_or(schedules, |time| time.as_millis() as u64), false);
+    let progress =
+        Progress::new(args.time.map_or(schedules, |time| time.as_millis() as u64), args.file.quiet);
     progress.now(subject.name());
     // The first seed that nobody has taken yet, and the lowest that failed: none above it needs to be run.
     let [next, limit] = [args.seed, args.seed.saturating_add(schedules)].map(AtomicU64::new);

@@ -1,9 +1,9 @@
 //! What came of a simulation, as the files tell it.
 use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
+use lab_kit::stats::Ratio;
 use serde::{Deserialize, Serialize};
-use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
-use stanchion_cells::stats::Ratio;
+use stanchion_cells::cell::{Cell, SceneInfo, Setting, SpeedUp, State};
 use stanchion_sim::Recording;
 use std::collections::BTreeMap;
 
@@ -77,7 +77,10 @@ impl Report {
             let first = scores.get(&load(cell)).and_then(Option::as_ref);
             let Some(figures) = &mut cell.figures else { continue };
             figures.speed_up = figures.score.as_ref().zip(first).and_then(|(own, first)| {
-                if inverted { Ratio::of(first, own) } else { Ratio::of(own, first) }
+                let sides = (&own.values[..], &first.values[..]);
+                let Ratio { ratio, interval, .. } =
+                    Ratio::of(&[if inverted { (sides.1, sides.0) } else { sides }])?;
+                Some(SpeedUp { ratio, interval })
             });
         }
     }

@@ -7,9 +7,9 @@ use core::iter::once;
 use lab_kit::export::grid::{heading, pieces, plain_table};
 use lab_kit::export::page;
 use lab_kit::export::svg::escape;
+use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
-use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
-use stanchion_cells::stats::Estimate;
+use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, SpeedUp, State, Waits};
 use stanchion_sim::Cause;
 
 pub(super) struct Grid {
@@ -63,12 +63,15 @@ pub(super) const QUANTITIES: [Quantity; 7] = [
 
 fn score(figures: &Figures) -> String {
     let Some(mean) = &figures.score else { return "-".to_owned() };
-    let doubt = Estimate::relative(mean).map(|share| format!(" ±{}", short_percent(share)));
-    three_figures(mean.mean) + &doubt.unwrap_or_default()
+    Summary::of(mean.values.clone()).two_kinds(three_figures).unwrap_or_else(|| {
+        let doubt = mean.relative().map(|share| format!(" ±{}", short_percent(share)));
+        three_figures(mean.mean) + &doubt.unwrap_or_default()
+    })
 }
 
 fn speed_up(figures: &Figures) -> String {
-    figures.speed_up.map_or_else(|| "-".to_owned(), |ratio| three_figures(ratio.ratio))
+    let told = |SpeedUp { ratio, interval }| Ratio { ratio, interval, pairs: 0 }.to_string();
+    figures.speed_up.map_or_else(|| "-".to_owned(), told)
 }
 
 fn fairness(figures: &Figures) -> String {
@@ -116,7 +119,8 @@ pub(super) fn title(scene: &SceneInfo) -> String {
 pub(super) fn result(report: &Report, scene: &SceneInfo) -> String {
     let what = if scene.lower_is_better { "time of the job" } else { "throughput" };
     let is_mean = report.setting.seeds.len() > 1;
-    let doubt = if is_mean { " (mean over seeds, 95 % confidence interval)" } else { "" };
+    let doubt =
+        if is_mean { " (mean of seeds, 95 % interval; the range, if they are of two kinds)" } else { "" };
     format!("{what}, {}{doubt}", scene.unit)
 }
 

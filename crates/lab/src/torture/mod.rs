@@ -100,7 +100,7 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
     );
     let run = |number: usize, row: &&registry::Row| {
         let run = |orders: Orders| {
-            let progress = Progress::new((orders.seconds * 1000.0) as u64, false);
+            let progress = Progress::new((orders.seconds * 1000.0) as u64, args.file.quiet);
             progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
             parent::run_child(row, orders, &progress)
         };

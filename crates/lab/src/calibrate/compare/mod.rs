@@ -6,24 +6,39 @@ mod verdict;
 
 use super::args::Args;
 use super::run::machine_for_comparison;
+use lab_kit::export::{Exports, Writer, json};
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
-use lab_kit::output::{FAILED, INTERRUPTED, print, warn};
+use lab_kit::output::warn;
+use native::Native;
 use stanchion_cells::scenes::words;
 use std::process::ExitCode;
 use verdict::Comparison;
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let known = stanchion_sim::lock_names();
-    let locks = words("--locks", &args.locks)?;
+    let locks = words("--lock", &args.lock)?;
     if let Some(lock) = locks.iter().find(|lock| !known.contains(lock)) {
-        return Err(format!("--locks: {}", unknown("lock", lock, known.iter().copied())));
+        return Err(format!("--lock: {}", unknown("lock", lock, known.iter().copied())));
     }
     // What is refused is refused before anything is measured.
     let recorded = match &args.bench_json {
         Some(path) => Some(native::read(path)?.only(&locks, args)?),
         None => native::check(args).map(|()| None)?,
     };
+    let csv = args.csv.iter().map(|path| (path.clone(), export::csv as Writer<Comparison>));
+    let files = args.json.iter().map(|path| (path.clone(), json as Writer<Comparison>)).chain(csv);
+    let mut files = Exports::open(files.collect(), args.force)?;
+    let comparison = compared(args, recorded).inspect_err(|_| files.abandon())?;
+    let written = files.write(&comparison).err();
+    let text = export::table(&comparison) + &files.written();
+    let failed = !interrupt::requested() && comparison.rows.is_empty();
+    let code = files.end(&text, !interrupt::requested(), failed, written.as_deref());
+    warn(&comparison.failures);
+    Ok(code)
+}
+
+fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String> {
     let machine = machine_for_comparison(args)?.machine;
     let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {
@@ -34,18 +49,5 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         eprintln!("warning: {} has {cpus} CPUs, the benchmark ran on {natives}", machine.name);
     }
     let cells = simulated::all(args, &machine, &native.cells);
-    let comparison = Comparison::of(machine.name, native.whence, cells);
-    let interrupted = interrupt::requested();
-    let text = if args.json { lab_kit::export::json(&comparison) } else { export::table(&comparison) };
-    let code = print(&text, ExitCode::SUCCESS);
-    if let Some(path) = &args.csv {
-        std::fs::write(path, export::csv(&comparison))
-            .map_err(|error| format!("cannot write {}: {error}", path.display()))?;
-    }
-    warn(&comparison.failures);
-    Ok(match (interrupted, comparison.rows.is_empty()) {
-        (true, _) => ExitCode::from(INTERRUPTED),
-        (false, true) => ExitCode::from(FAILED),
-        _ => code,
-    })
+    Ok(Comparison::of(machine.name, native.whence, cells))
 }

@@ -78,7 +78,7 @@ fn cells(text: &str) -> csv::Result<Vec<Row>> {
 /// What is typed after `stanchion bench`. It does not wait for fair spin locks with many threads a CPU.
 fn words(args: &Args) -> Vec<String> {
     let profiles = args.profile.as_deref().unwrap_or("empty,short,medium,long");
-    let mut words = vec![format!("--lock={}", args.locks), format!("--profile={profiles}")];
+    let mut words = vec![format!("--lock={}", args.lock), format!("--profile={profiles}")];
     words.extend("--peers=none --latency-rounds=0 --drain=500ms --force".split(' ').map(str::to_owned));
     let rounds = args.rounds.map(|rounds| rounds.to_string());
     let Args { threads, time, cpus, .. } = args;

@@ -3,9 +3,8 @@
 //! A winner is the lock with the most acquisitions a second at one profile and thread count. A simulated
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
-use crate::calibrate::sample::Figure;
 use lab_kit::provenance::Provenance;
-use lab_kit::stats::Summary;
+use lab_kit::stats::{self, Summary};
 use serde::{Deserialize, Deserializer, Serialize};
 
 /// One lock of one cell: read from the CSV of a benchmark, then simulated.
@@ -124,7 +123,7 @@ impl Comparison {
 
 fn median<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
     let errors: Vec<f64> = rows.filter_map(|row| row.error.map(f64::abs)).collect();
-    Figure::of(&errors).map(|figure| figure.median)
+    (!errors.is_empty()).then(|| stats::median(&errors))
 }
 
 /// One contest for each profile and thread count that at least two locks take part in.
