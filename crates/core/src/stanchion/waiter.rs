@@ -218,7 +218,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// then. Whether we own it, unless it was handed to us.
     fn compete(&mut self) -> bool {
         let full = P::tunable(Tunable::SpinNanos);
-        let vain = Vain::of(self.lock.flags());
+        let flags = self.lock.flags();
+        let vain = Vain::of(flags);
         // ord: ST16 alone: where counting begins
         let count = self.lock.count.load(Relaxed);
         let gives_away = self.gives_away();
@@ -239,7 +240,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             if self.node.tag().state() != State::Roused {
                 return false; // it is ours (I6), or we were put back
             }
-            let hot = seen == Seen::Hot && P::tunable(Tunable::Turns) != 0;
+            let hot = seen == Seen::Hot && flags & SPINS == 0 && P::tunable(Tunable::Turns) != 0;
             if hot || until_clock == 0 {
                 until_clock = LOOKS_A_CLOCK;
                 if self.node.is_due(micros::<P>()) {

@@ -28,9 +28,10 @@ pub(super) fn tuned(tunable: Tunable, tunings: &[(Tunable, u32)]) -> u32 {
         | Tunable::RwSweepPolls
         | Tunable::RwFenceRatio
         | Tunable::Overtakings
-        | Tunable::TurnMicros
         | Tunable::LookAhead => 2,
         Tunable::HeadSpins => 3,
+        // So long that an heir that finds the lock hot has some of its turn left to sleep.
+        Tunable::TurnMicros => 4,
         Tunable::SleepyLockInterval => 5,
         // So many looks that an owner gets from rousing an heir to releasing the lock before the heir sleeps
         // again, as it does natively.
