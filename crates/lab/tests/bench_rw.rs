@@ -2,7 +2,7 @@
 use core::time::Duration;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 use std::time::Instant;
 
 /// Milliseconds, few rounds.
@@ -182,6 +182,33 @@ fn uncontended_alone_measures_nothing_else() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("spin") && text.contains("write ns") && !text.contains("=="), "{text}");
+}
+
+#[test]
+fn an_interrupt_keeps_what_is_finished() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("result.json");
+    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
+        .args(["bench", "rw", "--peers", "std", "--lock", "none", "--threads", "1,2", "--time", "20ms"])
+        .args(["--rounds", "500", "--profile", "empty", "--reads", "50", "--seed", "7", "--json"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    // The uncontended group is over when the file is no longer empty.
+    let deadline = Instant::now() + Duration::from_mins(1);
+    while fs::metadata(&file).map_or(0, |data| data.len()) == 0 {
+        assert!(Instant::now() < deadline, "nothing was written after the first group");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
+    assert!(interrupt.success());
+    let output = child.wait_with_output().expect("the program ends");
+    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    let report = json(&file);
+    assert_eq!(report["complete"], false);
+    assert!(report["uncontended"].as_array().is_some_and(|rows| !rows.is_empty()));
 }
 
 #[test]

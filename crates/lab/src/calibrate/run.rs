@@ -45,9 +45,8 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
     let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet);
     let mut calibrated = calibrated.inspect_err(|_| files.abandon())?;
     let written = files.write(&calibrated).err();
-    let files_or_machine =
-        if args.out.is_some() { files.written() } else { machine(&calibrated) + &files.written() };
-    let text = format!("{}\n{files_or_machine}", table(&calibrated));
+    let shown = if args.out.is_some() { String::new() } else { machine(&calibrated) };
+    let text = format!("{}\n{shown}{}", table(&calibrated), files.written());
     let code = files.end(&text, !calibrated.interrupted, false, written.as_deref());
     if calibrated.interrupted {
         calibrated.warnings.push(format!("the figures rest on {} rounds", calibrated.rounds));
