@@ -5,7 +5,7 @@
 //! says: then one of the two is not understood.
 //!
 //! What the verdict on a mutant [`depends`] on is a number, which the [`record`] keeps of each that was
-//! killed: it need not be tried again until the number is another.
+//! killed: it need not be tried again until the number is another. What lands has tried all that have changed.
 mod code;
 mod depends;
 mod record;
@@ -17,8 +17,7 @@ use crate::spread::spread;
 use crate::{process, workspace};
 use anyhow::{Error, Result};
 use clap::Args;
-use core::time::Duration;
-use depends::{Digest, Sources};
+use depends::Sources;
 use lab_kit::names::chosen;
 use scratch::{Ended, Scratch};
 use shelf::{Check, Detector, Mutant};
@@ -29,10 +28,8 @@ use std::{fs, thread};
 /// More copies than that are more in each other's way than of use: each is built with all CPUs.
 const JOBS: usize = 2;
 
-/// Mutants that are tried together within a budget: their locks are judged as they are first.
-const TOGETHER: usize = 6;
-/// The same without a budget: the record is written after so many.
-const MANY: usize = 64;
+/// Mutants that are tried together: their locks are judged as they are first, and the record is written after.
+const TOGETHER: usize = 64;
 /// In the place of a mutant, for the locks as they are.
 const NONE: &str = "(none)";
 
@@ -45,9 +42,6 @@ pub(crate) struct Request {
     /// Try all, whether or not they have changed
     #[arg(long)]
     all: bool,
-    /// Start none after so long
-    #[arg(long, value_name = "SECONDS")]
-    budget: Option<u64>,
     /// Only with this detector, explore or model
     #[arg(long, value_name = "NAME")]
     detector: Option<Detector>,
@@ -60,8 +54,8 @@ pub(crate) struct Request {
     /// Write docs/mutants.md and try none
     #[arg(long)]
     docs: bool,
-    /// With --docs: write nothing; fail when the file is not current
-    #[arg(long, requires = "docs")]
+    /// Try none; fail when one may have changed since it was killed, or with --docs when the page is not current
+    #[arg(long)]
     check: bool,
 }
 
@@ -84,7 +78,6 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
 fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> {
     process::catch_interrupts()?;
     let started = Instant::now();
-    let until = request.budget.map(|seconds| started + Duration::from_secs(seconds));
     let mut record = record::read(root)?;
     record.retain(|name, _| shelf.iter().any(|mutant| mutant.name == *name));
     let mutants = chosen("mutant", shelf, &request.only, |mutant| &mutant.name).map_err(Error::msg)?;
@@ -103,16 +96,18 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
     };
     let mut tasks: Vec<Task> = mutants.into_iter().map(task).collect();
     println!("{}", choose(&mut tasks, request));
+    if request.check {
+        for task in &tasks {
+            println!("{}: not tried since it may have changed: `cargo xtask mutants` does", task.mutant.name);
+        }
+        return Ok(tasks.is_empty());
+    }
 
-    let mut left = tasks.as_slice();
     let (mut rows, mut sound): (Vec<Row>, Vec<Check>) = (Vec::new(), Vec::new());
-    if !left.is_empty() {
+    if !tasks.is_empty() {
         println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
     }
-    while !left.is_empty() && (rows.is_empty() || until.is_none_or(|until| Instant::now() < until)) {
-        let together = if until.is_some() { TOGETHER } else { MANY };
-        let now;
-        (now, left) = left.split_at(together.min(left.len()));
+    for now in tasks.chunks(TOGETHER) {
         // First the locks as they are, unless they passed before: a detector that fails them tells nothing.
         let mut baseline = baseline(now.iter().flat_map(|task| &task.checks));
         baseline.retain(|check| !sound.iter().any(|passed| covers(passed, check)));
@@ -131,11 +126,6 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
         rows.extend(tried);
         record::write(&record, root)?;
     }
-    if !left.is_empty() {
-        let changed = left.iter().filter(|task| !task.current).count();
-        let others = left.len() - changed;
-        println!("left to `cargo xtask mutants --all`: {changed} that may have changed, {others} others");
-    }
     println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
     Ok(rows.iter().all(Row::is_fine))
 }
@@ -149,31 +139,13 @@ struct Task {
     current: bool,
 }
 
-/// Chooses among mutants, and says how: what was asked for, otherwise what may have changed. In a budget the
-/// numbers decide on the order, so that another commit tries others first; each detector is among the first.
+/// Chooses among mutants, and says how: what was asked for, otherwise what may have changed.
 fn choose(tasks: &mut Vec<Task>, request: &Request) -> String {
     let (all, current) = (tasks.len(), tasks.iter().filter(|task| task.current).count());
     let mut said = format!("mutants: {all}; {current} of them are what they were when they were killed");
     if !request.all && request.only.is_empty() {
         tasks.retain(|task| !task.current);
         said += ", and are not tried again (--all does)";
-    }
-    if request.budget.is_some() {
-        let mut seed = Digest::default();
-        for task in &*tasks {
-            seed.add(&task.number);
-        }
-        tasks.sort_by_cached_key(|task| {
-            let mut key = seed;
-            key.add(&task.mutant.name);
-            key
-        });
-        for detector in [Detector::Explore, Detector::Model] {
-            let has = |task: &Task| task.checks.iter().any(|check| check.detector == detector);
-            if let Some(at) = tasks.iter().position(has) {
-                tasks[..=at].rotate_right(1);
-            }
-        }
     }
     said
 }
