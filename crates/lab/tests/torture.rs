@@ -1,17 +1,15 @@
 //! `stanchion torture` from the outside: the real binary, short runs.
 //!
 //! That it catches each lock that is broken on purpose is the job `torture-busted` of CI.
+mod common;
+
+use common::{command, interrupt, json, passed, refused, stanchion, text};
 use std::io::{BufRead as _, BufReader};
-use std::process::{Command, Output, Stdio};
+use std::path::Path;
+use std::process::{Output, Stdio};
 
-fn command(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
-    command.arg("torture").args(args);
-    command
-}
-
-fn torture(args: &[&str]) -> Output {
-    command(args).output().expect("the binary runs")
+fn torture(words: &[&str]) -> Output {
+    stanchion(&[&["torture"], words].concat())
 }
 
 /// Short runs until the lock is caught. Several, and longer ones: threads that have to meet may take their
@@ -28,7 +26,7 @@ fn code(output: &Output) -> i32 {
 }
 
 fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
+    text(&output.stdout)
 }
 
 #[test]
@@ -66,9 +64,7 @@ fn sound_locks_pass() {
     // The whole family is the job `torture`'s.
     let locks =
         "reference-tas,parking-lot,reference-rw,reference-percpu-rw,parking-lot-rw,byte,qspin,stanchion,qrw";
-    let output = torture(&["--lock", locks, "--seconds", "0.5", "--seed", "7", "--readers", "1"]);
-    let text = stdout(&output);
-    assert_eq!(code(&output), 0, "{text}");
+    let text = passed(&["torture", "--lock", locks, "--seconds", "0.5", "--seed", "7", "--readers", "1"]);
     for lock in ["reference-tas", "parking-lot", "byte", "qspin", "stanchion", "qrw"] {
         assert!(text.contains(&format!("{lock}-torture: Writes:  Total: ")), "{text}");
         assert!(text.contains(&format!("{lock}-torture: Reads :  Total: ")), "{text}");
@@ -152,12 +148,8 @@ fn bad_input_is_one_line_and_exit_2() {
         ),
         (&["--json", "/nonexistent/directory/results.json"], "/nonexistent/directory/results.json"),
     ] {
-        let output = torture(args);
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(code(&output), 2, "{args:?}: {error}");
-        assert_eq!(error.trim_end().lines().count(), 1, "{args:?}: {error}");
+        let error = refused(&[&["torture"], args].concat());
         assert!(error.contains(says), "{args:?}: {error}");
-        assert!(output.stdout.is_empty(), "{args:?}: nothing had begun");
     }
 }
 
@@ -171,15 +163,13 @@ fn results_are_written_with_provenance_and_never_over_older_ones() {
     let output = torture(&args);
     assert_eq!(code(&output), 1, "{}", stdout(&output));
     let text = std::fs::read_to_string(&path).unwrap();
-    let results: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let results = json(Path::new(file));
     assert_eq!(results["provenance"]["seed"], 11);
     assert_eq!(results["results"][0]["orders"]["lock"], "reference-tas");
     assert_eq!(results["results"][0]["failures"], serde_json::json!([]));
     assert_eq!(results["results"][1]["failures"][0]["kind"], "exclusion");
 
-    let refused = torture(&args);
-    assert_eq!(code(&refused), 2);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("--force"));
+    assert!(refused(&[&["torture"], &args[..]].concat()).contains("--force"));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), text, "the older results are untouched");
 
     let forced = torture(&[&args[..], &["--force"]].concat());
@@ -189,14 +179,13 @@ fn results_are_written_with_provenance_and_never_over_older_ones() {
 
 #[test]
 fn an_interrupted_run_keeps_and_prints_what_it_has() {
-    let args = ["--lock", "reference-tas,byte", "--seconds", "600", "--stat-interval", "0.1"];
+    let args = ["torture", "--lock", "reference-tas,byte", "--seconds", "600", "--stat-interval", "0.1"];
     let mut child = command(&args).stdout(Stdio::piped()).spawn().expect("the binary runs");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     // The first lock is under way.
     let mut text: String =
         lines.by_ref().find(|line| line.starts_with("reference-tas-torture: ")).expect("statistics");
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(killed.success());
+    interrupt(&child);
     for line in lines {
         text += "\n";
         text += &line;

@@ -1,14 +1,9 @@
 //! Small runs of `stanchion run --compare` through the real program.
-use crate::preloaded::{Preload, refused, text};
+use crate::preloaded::{Preload, json, refused, text};
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::path::Path;
 use std::process::Stdio;
-
-fn json(path: &Path) -> serde_json::Value {
-    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
-}
 
 /// Prints a number that depends on the lock: 100 under libc, 200 under qspin.
 const SCRIPT: &str =

@@ -1,4 +1,7 @@
 //! `stanchion run`, through the real program.
+#[path = "../common/mod.rs"]
+#[expect(dead_code, reason = "the rest is for commands without a library")]
+mod common;
 mod compare;
 mod input;
 mod once;

@@ -1,8 +1,9 @@
 //! A library that takes the interposer's place in tests: it says in the environment that it is there, and
 //! knows one bad word, of which it complains at the first lock.
+pub(crate) use crate::common::{json, line, refusal as refused, text};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use tempfile::TempDir;
 
 const SOURCE: &str = r#"
@@ -68,27 +69,7 @@ impl Preload {
 }
 
 pub(crate) fn stanchion(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
-    command.args(arguments).env_remove("STANCHION");
+    let mut command = crate::common::command(arguments);
+    command.env_remove("STANCHION");
     command
-}
-
-pub(crate) fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// The one line on standard error.
-pub(crate) fn line(output: &Output) -> String {
-    let error = text(&output.stderr);
-    assert_eq!(error.lines().count(), 1, "{error}");
-    error.trim_end().to_owned()
-}
-
-/// Runs what must be refused, and returns the line that says why.
-pub(crate) fn refused(command: &mut Command) -> String {
-    let output = command.output().expect("the program starts");
-    let line = line(&output);
-    assert_eq!(output.status.code(), Some(2), "{line}");
-    assert!(line.starts_with("stanchion: ") && output.stdout.is_empty(), "{line}");
-    line
 }

@@ -1,9 +1,9 @@
 //! Small runs of `stanchion sim`: what it prints and writes, that it repeats, and that an interrupt loses
 //! nothing.
+use crate::common::{command, interrupt, json, passed, stanchion, text};
 use core::time::Duration;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Instant;
 
 /// Few runs of a millisecond of virtual time.
@@ -21,19 +21,12 @@ const TINY: [&str; 10] = [
 ];
 
 fn tiny(more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(TINY).args(more).output().expect("the program starts")
+    stanchion(&[&TINY, more].concat())
 }
 
 /// Runs, which must succeed, and returns what was printed.
 fn must_run(more: &[&str]) -> String {
-    let output = tiny(more);
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{text}\n{error}");
-    text.into_owned()
-}
-
-fn json(path: &Path) -> serde_json::Value {
-    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
+    passed(&[&TINY, more].concat())
 }
 
 #[test]
@@ -194,35 +187,33 @@ fn an_interrupt_keeps_what_is_finished() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("result.json");
     // Cells of one vCPU take moments, the last takes minutes.
-    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args([
-            "sim",
-            "--lock",
-            "byte",
-            "--workload",
-            "short",
-            "--vcpus",
-            "1,2",
-            "--repeat",
-            "200",
-            "--jobs",
-            "1",
-        ])
-        .args(["--time", "10ms", "--warm-up", "0s", "--machine", "small-vm,xen-2cpu", "--json"])
-        .arg(&file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let child = command(&[
+        "sim",
+        "--lock",
+        "byte",
+        "--workload",
+        "short",
+        "--vcpus",
+        "1,2",
+        "--repeat",
+        "200",
+        "--jobs",
+        "1",
+    ])
+    .args(["--time", "10ms", "--warm-up", "0s", "--machine", "small-vm,xen-2cpu", "--json"])
+    .arg(&file)
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .expect("the program starts");
     let deadline = Instant::now() + Duration::from_mins(2);
     while fs::metadata(&file).map_or(0, |data| data.len()) == 0 {
         assert!(Instant::now() < deadline, "nothing was written after the first cell");
         std::thread::sleep(Duration::from_millis(2));
     }
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(interrupt.success());
+    interrupt(&child);
     let output = child.wait_with_output().expect("the program ends");
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, error) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(130), "{text}\n{error}");
     assert!(error.contains("interrupted") && text.contains("byte"), "{text}\n{error}");
     let report = json(&file);
@@ -234,7 +225,7 @@ fn an_interrupt_keeps_what_is_finished() {
 #[test]
 fn a_device_that_takes_nothing_is_a_failure() {
     let output = tiny(&["--vcpus", "1", "--csv", "/dev/full"]);
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, error) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(1), "{text}\n{error}");
     assert!(
         error.contains("cannot write /dev/full") && text.contains("written: /dev/full"),
@@ -244,11 +235,7 @@ fn a_device_that_takes_nothing_is_a_failure() {
 
 #[test]
 fn a_closed_pipe_is_no_failure() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args(["sim", "--list"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = command(&["sim", "--list"]).stdout(Stdio::piped()).spawn().expect("the program starts");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("the program ends").code(), Some(0));
 }

@@ -1,17 +1,12 @@
 //! `stanchion report` as it is called, on results of the commands themselves.
+use crate::common::{json, passed, refused, stanchion, text};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn stanchion(words: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(words).output().expect("the program starts")
-}
 
 /// What a command wrote into this file as JSON.
 fn result(dir: &Path, name: &str, words: &[&str]) -> String {
     let path = dir.join(name).display().to_string();
-    let output = stanchion(&[words, &["--json", &path]].concat());
-    assert!(output.status.success(), "{words:?}: {}", String::from_utf8_lossy(&output.stderr));
+    passed(&[words, &["--json", &path]].concat());
     path
 }
 
@@ -30,10 +25,7 @@ fn every_figure_has_a_verdict_and_a_table() {
         ),
     ] {
         let file = result(dir.path(), name, words);
-        let output = stanchion(&["report", &file, &file, "--figure", &figures.join(",")]);
-        let (text, error) =
-            (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-        assert!(output.status.success(), "{words:?}: {error}");
+        let text = passed(&["report", &file, &file, "--figure", &figures.join(",")]);
         for figure in figures {
             assert!(text.contains(&format!("\n{figure} (")), "{figure}: {text}");
         }
@@ -60,13 +52,11 @@ fn the_same_simulation_has_ratios_of_one_and_another_one_has_not() {
         "--out",
         &out.display().to_string(),
     ]);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let (text, doubts) = (text(&output.stdout), text(&output.stderr));
     assert!(text.contains("B is 1.00 (1.00–1.00) times A in 4 rows"), "{text}");
-    let doubts = String::from_utf8_lossy(&output.stderr);
     assert!(doubts.contains("warning: the files differ in arguments"), "{doubts}");
     assert!(text.contains(" times A in 4 rows: 0 more, 4 less, 0 unclear"), "{text}");
-    let report: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(out.join("report.json")).expect("written")).expect("parses");
+    let report = json(&out.join("report.json"));
     let throughput = &report["figures"][0];
     assert_eq!(
         (&throughput["name"], throughput["rows"].as_array().map(Vec::len)),
@@ -111,10 +101,7 @@ fn unlike_results_and_what_is_none_are_refused_in_one_line() {
         (&[&sim, &sim, "--lock", "qspin"], "unknown lock 'qspin'"),
         (&[&sim, &sim, "--json", &text], "exists already"),
     ] {
-        let output = stanchion(&[&["report"], words].concat());
-        let error = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(2), "{words:?}: {error}");
-        assert!(error.contains(told) && error.lines().count() == 1, "{words:?}: {error}");
-        assert!(output.stdout.is_empty(), "{words:?}");
+        let error = refused(&[&["report"], words].concat());
+        assert!(error.contains(told), "{words:?}: {error}");
     }
 }

@@ -1,22 +1,7 @@
 //! Bad input to `stanchion bench`, through the real program: one line, exit code 2, nothing measured.
+use crate::common::{passed, refused};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-
-fn stanchion(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
-}
-
-/// Runs with arguments that must be refused, and returns the one line.
-fn refused(arguments: &[&str]) -> String {
-    let output = stanchion(arguments);
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
-    assert!(error.starts_with("stanchion: "), "{arguments:?}: {error}");
-    assert!(output.stdout.is_empty(), "{arguments:?}");
-    error
-}
 
 #[test]
 fn unknown_names_are_answered_with_the_nearest() {
@@ -91,24 +76,19 @@ fn a_refusal_creates_nothing() {
 
 #[test]
 fn help_tells_the_exit_codes_and_list_tells_the_names() {
-    let help = stanchion(&["bench", "--help"]);
-    assert_eq!(help.status.code(), Some(0));
-    assert!(String::from_utf8_lossy(&help.stdout).contains("130 interrupted"));
-    let list = stanchion(&["bench", "--list"]);
-    let text = String::from_utf8_lossy(&list.stdout).into_owned();
-    assert_eq!(list.status.code(), Some(0));
+    assert!(passed(&["bench", "--help"]).contains("130 interrupted"));
+    let list = passed(&["bench", "--list"]);
     for name in ["pv-qspin", "parking_lot", "spin-park", "medium"] {
-        assert!(text.contains(name), "{name}");
+        assert!(list.contains(name), "{name}");
     }
-    assert!(!text.contains("busted-none") && text.lines().all(|line| line.len() <= 100), "{text}");
+    assert!(!list.contains("busted-none") && list.lines().all(|line| line.len() <= 100), "{list}");
 }
 
 #[test]
 fn completions_know_the_flags() {
     for shell in ["bash", "zsh", "fish"] {
-        let output = stanchion(&["completions", shell]);
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert!(output.status.success() && text.contains("latency-time"), "{shell}");
-        assert!(!text.contains("bench-worker"), "{shell}: hidden commands stay hidden");
+        let script = passed(&["completions", shell]);
+        assert!(script.contains("latency-time"), "{shell}");
+        assert!(!script.contains("bench-worker"), "{shell}: hidden commands stay hidden");
     }
 }

@@ -1,9 +1,10 @@
 //! `stanchion explore` from the outside: the real binary, few schedules.
-use std::process::{Command, Output};
+use crate::common::{json, refused, stanchion, text};
+use std::path::Path;
+use std::process::Output;
 
-fn explore(args: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
-    command.arg("explore").args(args).output().expect("the binary runs")
+fn explore(words: &[&str]) -> Output {
+    stanchion(&[&["explore"], words].concat())
 }
 
 fn code(output: &Output) -> i32 {
@@ -11,11 +12,7 @@ fn code(output: &Output) -> i32 {
 }
 
 fn stdout(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stdout).into_owned()
-}
-
-fn stderr(output: &Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
+    text(&output.stdout)
 }
 
 #[test]
@@ -70,14 +67,12 @@ fn results_are_written_for_programs() {
     let path = path.to_str().expect("a plain name");
     let args = ["--lock", "qspin,busted-odd-word", "--schedules", "200", "--seed", "1", "--json", path];
     assert_eq!(code(&explore(&args)), 1);
-    let text = std::fs::read_to_string(path).expect("it was written");
-    let file: serde_json::Value = serde_json::from_str(&text).expect("it is JSON");
+    let file = json(Path::new(path));
     assert_eq!(file["command"], "explore");
     assert_eq!(file["results"][0]["schedules"], 200);
     assert_eq!(file["results"][1]["failed"]["kind"], "transition");
-    let again = explore(&args);
-    assert_eq!(code(&again), 2);
-    assert!(stderr(&again).contains("exists already; use --force to replace it"), "{}", stderr(&again));
+    let again = refused(&[&["explore"], &args[..]].concat());
+    assert!(again.contains("exists already; use --force to replace it"), "{again}");
 }
 
 #[test]
@@ -95,9 +90,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["--replay", "5"], "--replay needs the lock"),
         (&["--lock", "qspin", "--replay", "5/1/none/0x"], "'0x' is no turn"),
     ] {
-        let output = explore(args);
-        assert_eq!(code(&output), 2, "{args:?}");
-        let text = stderr(&output);
-        assert!(text.contains(line) && text.lines().count() == 1, "{args:?}: {text}");
+        let told = refused(&[&["explore"], args].concat());
+        assert!(told.contains(line), "{args:?}: {told}");
     }
 }

@@ -1,5 +1,6 @@
 //! Guests that do what they should.
-use crate::fake::{BOOT, Fake, OVER, json, say, stanchion, work};
+use super::fake::{BOOT, Fake, OVER, say, stanchion, work};
+use crate::common::json;
 use std::fs;
 
 /// Takes longer under ticket, and is never done under byte.

@@ -1,18 +1,11 @@
 //! Bad input to `stanchion calibrate`, through the real program: one line, exit code 2, and nothing is
 //! measured before.
-use std::process::Command;
+use crate::common::refused;
 
+// Measuring would have warned, and shown its progress.
 fn check_refusal(arguments: &[&str], reason: &str) {
-    let output = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .arg("calibrate")
-        .args(arguments)
-        .output()
-        .expect("the program starts");
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-    // Measuring would have warned, and shown its progress.
-    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
-    assert!(error.contains(reason) && output.stdout.is_empty(), "{arguments:?}: {error}");
+    let error = refused(&[&["calibrate"], arguments].concat());
+    assert!(error.contains(reason), "{arguments:?}: {error}");
 }
 
 #[test]

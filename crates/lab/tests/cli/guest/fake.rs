@@ -1,7 +1,8 @@
 //! A script that looks like QEMU, and the command told to use it.
+use crate::common::{self, text};
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
@@ -70,9 +71,7 @@ impl Fake {
 
 /// `stanchion guest`.
 pub(crate) fn stanchion(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
-    command.arg("guest").args(arguments);
-    command
+    common::command(&[&["guest"], arguments].concat())
 }
 
 /// What the command has printed.
@@ -85,12 +84,6 @@ pub(crate) struct Printed {
 
 impl Printed {
     pub(crate) fn of(output: &Output) -> Self {
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         Self { code: output.status.code(), out: text(&output.stdout), err: text(&output.stderr) }
     }
-}
-
-/// A report that was written.
-pub(crate) fn json(path: &Path) -> serde_json::Value {
-    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
 }

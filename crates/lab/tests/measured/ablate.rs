@@ -1,7 +1,7 @@
 //! Tiny runs of `stanchion ablate`: that every row is there, here and in the simulator, and that bad input is
 //! refused.
+use crate::common::{self, json, passed};
 use std::fs;
-use std::process::{Command, Output};
 
 const RULES: [&str; 5] = [
     "without barging",
@@ -11,31 +11,19 @@ const RULES: [&str; 5] = [
     "without near first",
 ];
 
-fn ablate(arguments: &[&str]) -> Output {
-    let command = [&["ablate", "--quiet"], arguments].concat();
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(command).output().expect("the program starts")
+fn must_run(more: &[&str]) -> String {
+    passed(&[&["ablate", "--quiet"], more].concat())
 }
 
-fn must_run(arguments: &[&str]) -> String {
-    let output = ablate(arguments);
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert_eq!(output.status.code(), Some(0), "{text}\n{error}");
-    text.into_owned()
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let output = ablate(arguments);
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{arguments:?}: {error}");
-    assert!(output.stdout.is_empty(), "{arguments:?}");
-    error
+fn refused(more: &[&str]) -> String {
+    common::refused(&[&["ablate", "--quiet"], more].concat())
 }
 
 #[test]
 fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = |name: &str| dir.path().join(name).to_str().expect("plain path").to_owned();
-    let (json, csv) = (path("a.json"), path("a.csv"));
+    let (file, csv) = (path("a.json"), path("a.csv"));
     let text = must_run(&[
         "--threads",
         "2",
@@ -50,7 +38,7 @@ fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
         "--seed",
         "7",
         "--json",
-        &json,
+        &file,
         "--csv",
         &csv,
     ]);
@@ -61,8 +49,7 @@ fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
         }
     }
     assert!(text.contains("seed 7") && text.contains("all"), "{text}");
-    let report: serde_json::Value =
-        serde_json::from_str(&fs::read_to_string(json).expect("written")).expect("parses");
+    let report = json(file.as_ref());
     assert_eq!(report["cells"].as_array().map(Vec::len), Some((1 + RULES.len()) * 2));
     assert_eq!(report["locks"][0]["name"], "stanchion");
     let csv = fs::read_to_string(csv).expect("written");

@@ -1,6 +1,6 @@
 //! `stanchion bench --cpu-limit` on the real machine, whether it permits cgroups or not.
+use crate::common::{command, interrupt, json, text};
 use core::time::Duration;
-use std::fs;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -10,40 +10,38 @@ const SAID: &str = "no cell runs under a CPU limit";
 fn left_by(run: u32) -> String {
     let name = format!("stanchion-bench-{run}");
     let found = Command::new("find").args(["/sys/fs/cgroup", "-name", &name]).output().expect("find runs");
-    String::from_utf8_lossy(&found.stdout).into_owned()
+    text(&found.stdout)
 }
 
 #[test]
 fn a_limit_is_kept_or_the_reason_is_said_and_the_other_cells_run() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("result.json");
-    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args([
-            "bench",
-            "--lock",
-            "none",
-            "--peers",
-            "std",
-            "--threads",
-            "4",
-            "--profile",
-            "long",
-            "--rounds",
-            "1",
-        ])
-        .args(["--time", "500ms", "--latency-rounds", "0", "--seed", "7", "--cpu-limit", "0.25", "--json"])
-        .arg(&file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let child = command(&[
+        "bench",
+        "--lock",
+        "none",
+        "--peers",
+        "std",
+        "--threads",
+        "4",
+        "--profile",
+        "long",
+        "--rounds",
+        "1",
+    ])
+    .args(["--time", "500ms", "--latency-rounds", "0", "--seed", "7", "--cpu-limit", "0.25", "--json"])
+    .arg(&file)
+    .stdout(Stdio::piped())
+    .stderr(Stdio::piped())
+    .spawn()
+    .expect("the program starts");
     let run = child.id();
     let output = child.wait_with_output().expect("the program ends");
-    let error = String::from_utf8_lossy(&output.stderr);
+    let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(0), "{error}");
     assert_eq!(left_by(run), "");
-    let text = fs::read_to_string(file).expect("written");
-    let report: serde_json::Value = serde_json::from_str(&text).expect("parses");
+    let report = json(&file);
     let of = |profile: &str| {
         report["cells"].as_array().expect("a list").iter().find(|cell| cell["profile"] == profile)
     };
@@ -62,24 +60,23 @@ fn a_limit_is_kept_or_the_reason_is_said_and_the_other_cells_run() {
 
 #[test]
 fn an_interrupt_leaves_no_cgroup_behind() {
-    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args([
-            "bench",
-            "--quiet",
-            "--lock",
-            "none",
-            "--peers",
-            "std",
-            "--threads",
-            "2",
-            "--profile",
-            "empty",
-        ])
-        .args(["--time", "200ms", "--rounds", "500", "--cpu-limit", "0.5"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let child = command(&[
+        "bench",
+        "--quiet",
+        "--lock",
+        "none",
+        "--peers",
+        "std",
+        "--threads",
+        "2",
+        "--profile",
+        "empty",
+    ])
+    .args(["--time", "200ms", "--rounds", "500", "--cpu-limit", "0.5"])
+    .stdout(Stdio::null())
+    .stderr(Stdio::piped())
+    .spawn()
+    .expect("the program starts");
     let run = child.id();
     // Made before anything is measured. Where it is not permitted there is nothing to see, and nothing to
     // leave behind.
@@ -87,10 +84,9 @@ fn an_interrupt_leaves_no_cgroup_behind() {
     while left_by(run).is_empty() && Instant::now() < deadline {
         std::thread::sleep(Duration::from_millis(20));
     }
-    let interrupt = Command::new("kill").args(["-INT", &run.to_string()]).status().expect("kill runs");
-    assert!(interrupt.success());
+    interrupt(&child);
     let output = child.wait_with_output().expect("the program ends");
-    let error = String::from_utf8_lossy(&output.stderr);
+    let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{error}");
     assert_eq!(left_by(run), "");
 }

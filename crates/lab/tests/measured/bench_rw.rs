@@ -1,34 +1,20 @@
 //! `stanchion bench rw` through the real program: tiny runs, a lock that must be caught, bad input.
+use crate::common::{self, command, interrupt, json, passed, stanchion, text};
 use core::time::Duration;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Instant;
 
 /// Milliseconds, few rounds.
 const TINY: [&str; 11] =
     ["bench", "rw", "--quiet", "--time", "5ms", "--rounds", "2", "--latency-rounds", "1", "--seed", "7"];
 
-fn stanchion(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
-}
-
 fn tiny(more: &[&str]) -> Output {
     stanchion(&[&TINY, more].concat())
 }
 
-fn json(path: &Path) -> serde_json::Value {
-    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
-}
-
-/// Runs with arguments that must be refused, and returns the one line.
 fn refused(more: &[&str]) -> String {
-    let output = stanchion(&[&["bench", "rw"], more].concat());
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{more:?}: {error}");
-    assert!(error.lines().count() == 1 && error.starts_with("stanchion: "), "{more:?}: {error}");
-    assert!(output.stdout.is_empty(), "{more:?}");
-    error
+    common::refused(&[&["bench", "rw"], more].concat())
 }
 
 /// Every lock is run so at night.
@@ -52,7 +38,7 @@ fn a_tiny_run_is_sound_and_writes_all_files() {
         "--out",
         path,
     ]);
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, error) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{text}\n{error}");
     assert!(text.contains("== 100ns-1us, 90 % reads ==") && text.contains("seed 7"), "{text}");
     assert!(text.lines().all(|line| line.chars().count() <= 100 || line.starts_with("written")), "{text}");
@@ -113,7 +99,7 @@ fn dedicated_readers_and_writers_do_one_thing_only() {
         "--json",
         file.to_str().expect("plain path"),
     ]);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("== medium, 0 writers ==") && text.contains("== medium, 1 writer =="), "{text}");
     assert!(text.contains("readers (per CPU)"), "{text}");
@@ -155,8 +141,8 @@ fn a_lock_without_exclusion_is_caught_by_readers_and_by_the_count() {
                 "--json",
                 file.to_str().expect("plain path"),
             ]);
-            let text = String::from_utf8_lossy(&output.stdout).into_owned();
-            assert_ne!(output.status.code(), Some(2), "{}", String::from_utf8_lossy(&output.stderr));
+            let (text, error) = (text(&output.stdout), text(&output.stderr));
+            assert_ne!(output.status.code(), Some(2), "{error}");
             let cell = json(&file)["cells"][0].clone();
             let broken = cell["state"] == "torn" || cell["state"] == "broken";
             assert_eq!(
@@ -179,7 +165,7 @@ fn a_lock_without_exclusion_is_caught_by_readers_and_by_the_count() {
 #[test]
 fn uncontended_alone_measures_nothing_else() {
     let output = tiny(&["--uncontended", "--lock", "none", "--peers", "spin,std"]);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("spin") && text.contains("write ns") && !text.contains("=="), "{text}");
 }
@@ -188,24 +174,23 @@ fn uncontended_alone_measures_nothing_else() {
 fn an_interrupt_keeps_what_is_finished() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("result.json");
-    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args(["bench", "rw", "--peers", "std", "--lock", "none", "--threads", "1,2", "--time", "20ms"])
-        .args(["--rounds", "500", "--profile", "empty", "--reads", "50", "--seed", "7", "--json"])
-        .arg(&file)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let child =
+        command(&["bench", "rw", "--peers", "std", "--lock", "none", "--threads", "1,2", "--time", "20ms"])
+            .args(["--rounds", "500", "--profile", "empty", "--reads", "50", "--seed", "7", "--json"])
+            .arg(&file)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
     // The uncontended group is over when the file is no longer empty.
     let deadline = Instant::now() + Duration::from_mins(1);
     while fs::metadata(&file).map_or(0, |data| data.len()) == 0 {
         assert!(Instant::now() < deadline, "nothing was written after the first group");
         std::thread::sleep(Duration::from_millis(10));
     }
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(interrupt.success());
+    interrupt(&child);
     let output = child.wait_with_output().expect("the program ends");
-    assert_eq!(output.status.code(), Some(130), "{}", String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
     let report = json(&file);
     assert_eq!(report["complete"], false);
     assert!(report["uncontended"].as_array().is_some_and(|rows| !rows.is_empty()));
@@ -223,7 +208,7 @@ fn bad_input_is_refused_in_one_line() {
     assert!(refused(&["--raeds", "50"]).contains("--reads"));
     assert!(refused(&["--lock", "none", "--peers", "none"]).contains("no lock is left"));
     let output = stanchion(&["bench", "rww"]);
-    let error = String::from_utf8_lossy(&output.stderr);
+    let error = text(&output.stderr);
     assert!(output.status.code() == Some(2) && error.lines().count() == 1 && error.contains("rw"), "{error}");
     // Flags of `bench` are not those of `bench rw`.
     assert_eq!(stanchion(&["bench", "--quick", "rw"]).status.code(), Some(2));
@@ -231,19 +216,12 @@ fn bad_input_is_refused_in_one_line() {
 
 #[test]
 fn list_and_help_tell_the_names() {
-    let output = stanchion(&["bench", "rw", "--list"]);
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert_eq!(output.status.code(), Some(0));
+    let text = passed(&["bench", "rw", "--list"]);
     for name in ["percpu-rw-fenced", "pthread-writers", "crossbeam-sharded", "24 B a class", "medium"] {
         assert!(text.contains(name), "{name}: {text}");
     }
     assert!(!text.contains("busted-none") && text.lines().all(|line| line.len() <= 100), "{text}");
-    let help = stanchion(&["bench", "rw", "--help"]);
-    let text = String::from_utf8_lossy(&help.stdout);
-    assert!(
-        help.status.success() && text.contains("--writers") && text.contains("130 interrupted"),
-        "{text}"
-    );
-    let completions = stanchion(&["completions", "bash"]);
-    assert!(String::from_utf8_lossy(&completions.stdout).contains("--readers"));
+    let help = passed(&["bench", "rw", "--help"]);
+    assert!(help.contains("--writers") && help.contains("130 interrupted"), "{help}");
+    assert!(passed(&["completions", "bash"]).contains("--readers"));
 }

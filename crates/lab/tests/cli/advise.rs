@@ -1,15 +1,10 @@
 //! `stanchion advise` as it is called.
-use std::process::{Command, Output};
-
-fn advise(words: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_stanchion"));
-    command.arg("advise").args(words).output().expect("run")
-}
+use crate::common::{stanchion, text};
 
 #[test]
 fn mistakes_are_refused_in_one_line() {
     let place = ["--machine", "small-vm"];
-    for (words, text) in [
+    for (words, part) in [
         (&[][..], "required arguments were not provided: <TRACE>"),
         (&["no-such-file", "--machine", "small-vm"], "no-such-file: "),
         (&["trace", "--machine", "small-wm"], "--machine small-wm: no machine"),
@@ -20,18 +15,18 @@ fn mistakes_are_refused_in_one_line() {
         (&["trace", "--measured", "1=5,2=9"], "'1=5,2=9' for '--measured <LIST>': not three loads"),
         (&["--machine", "small-vm", "--", "/no/such/program"], "/no/such/program: there is no such program"),
     ] {
-        let output = advise(words);
-        let told = String::from_utf8_lossy(&output.stderr);
+        let output = stanchion(&[&["advise"], words].concat());
+        let told = text(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{words:?}: {told}");
-        assert!(told.contains(text) && told.lines().count() == 1, "{words:?}: {told}");
+        assert!(told.contains(part) && told.lines().count() == 1, "{words:?}: {told}");
         assert!(output.stdout.is_empty(), "{words:?}");
     }
     let dir = tempfile::tempdir().expect("a directory");
     let (no_trace, json) = (dir.path().join("no-trace"), dir.path().join("advice.json"));
     std::fs::write(&no_trace, "nothing of ours").expect("written");
     let json = json.to_string_lossy().into_owned();
-    let output = advise(&[&no_trace.to_string_lossy(), place[0], place[1], "--json", &json]);
-    let told = String::from_utf8_lossy(&output.stderr);
+    let output = stanchion(&["advise", &no_trace.to_string_lossy(), place[0], place[1], "--json", &json]);
+    let told = text(&output.stderr);
     assert!(told.contains("is no trace of"), "{told}");
     assert!(!std::path::Path::new(&json).exists(), "a refusal leaves no file behind");
 }

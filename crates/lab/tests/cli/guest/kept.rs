@@ -1,5 +1,6 @@
 //! Interruptions: the guest that was started ends, nothing else does, and what is finished is kept.
-use crate::fake::{BOOT, Fake, OVER, json, say, work};
+use super::fake::{BOOT, Fake, OVER, say, work};
+use crate::common::{json, text};
 use core::time::Duration;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
@@ -56,7 +57,6 @@ fn ctrl_c_and_sigterm_end_the_guest_and_keep_what_is_finished() {
         let (child, guest) = started(&fake);
         kill_process(Pid::from_child(&child), signal).expect("it is there");
         let output = child.wait_with_output().expect("ends");
-        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(130), "{out}{err}");
         assert!(out.lines().any(|line| line.contains("byte") && line.contains("3.00")), "{out}");

@@ -1,31 +1,20 @@
 //! `stanchion fit` and `stanchion reproduce`, through the real program: what a fit may not open, and stale
 //! fits.
+use crate::common::{refused, stanchion, text};
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-fn stanchion(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
-}
-
-fn refused(arguments: &[&str]) -> String {
-    let output = stanchion(arguments);
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!((output.status.code(), error.lines().count()), (Some(2), 1), "{arguments:?}: {error}");
-    error
-}
-
 #[test]
 fn columns_that_are_not_to_fit_are_refused() {
-    let refused = |words: &[&str]| refused(&[&["fit"], words].concat());
-    let seen = refused(&["--table", "locktorture", "--lock", "cna"]);
-    assert_eq!(seen, "stanchion: a fit opens of locktorture the column qspin only, not cna\n");
-    let blind = refused(&["--table", "litl-dedup-i48"]);
-    assert_eq!(blind, "stanchion: litl-dedup-i48 has no column to fit\n");
-    assert!(refused(&[]).contains("--table"));
-    assert!(refused(&["--check", "--record"]).contains("--record"));
+    let fit = |words: &[&str]| refused(&[&["fit"], words].concat());
+    let seen = fit(&["--table", "locktorture", "--lock", "cna"]);
+    assert_eq!(seen, "stanchion: a fit opens of locktorture the column qspin only, not cna");
+    let blind = fit(&["--table", "litl-dedup-i48"]);
+    assert_eq!(blind, "stanchion: litl-dedup-i48 has no column to fit");
+    assert!(fit(&[]).contains("--table"));
+    assert!(fit(&["--check", "--record"]).contains("--record"));
 }
 
 #[test]
@@ -46,14 +35,14 @@ fn a_stale_fit_is_named_until_it_is_recorded_anew() {
     let fit = |how: &str| stanchion(&["fit", how, "--table", "xen-percpu", "--seeds", "1", "--dir", dir]);
     let sound = fit("--check");
     assert_eq!(sound.status.code(), Some(0), "{sound:?}");
-    assert!(String::from_utf8_lossy(&sound.stdout).ends_with("fits: 1; stale: none\n"), "{sound:?}");
+    assert!(text(&sound.stdout).ends_with("fits: 1; stale: none\n"), "{sound:?}");
 
     let workload = fs::read_to_string(at("workloads/grant-table.toml")).expect("it was copied");
     let line = workload.lines().find(|line| line.starts_with("bytes = ")).expect("what is fitted");
     fs::write(at("workloads/grant-table.toml"), workload.replacen(line, "bytes = 3000", 1))
         .expect("it is ours");
     let stale = fit("--check");
-    let text = String::from_utf8_lossy(&stale.stdout);
+    let text = text(&stale.stdout);
     assert_eq!(stale.status.code(), Some(1), "{text}");
     assert!(text.contains("stale: the workload changed since the fit of "), "{text}");
     assert!(text.ends_with("fits: 1; stale: xen-percpu\n"), "{text}");

@@ -1,5 +1,6 @@
 //! Guests that fail, die, hang or babble: each must end in one clear line and exit code 1.
-use crate::fake::{BOOT, FAILED, Fake, OVER, Printed, json, say, work};
+use super::fake::{BOOT, FAILED, Fake, OVER, Printed, say, work};
+use crate::common::json;
 use core::time::Duration;
 use std::time::Instant;
 

@@ -1,8 +1,8 @@
 //! Tiny runs of `stanchion bench` on the real machine: what they measure is noise, what they write is not.
+use crate::common::{command, interrupt, json, stanchion, text};
 use core::time::Duration;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::time::Instant;
 
 /// One or two threads, milliseconds, few rounds.
@@ -10,11 +10,7 @@ const TINY: [&str; 10] =
     ["bench", "--quiet", "--time", "5ms", "--rounds", "2", "--latency-rounds", "1", "--seed", "7"];
 
 fn tiny(more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(TINY).args(more).output().expect("the program starts")
-}
-
-fn json(path: &Path) -> serde_json::Value {
-    serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
+    stanchion(&[&TINY, more].concat())
 }
 
 /// Every lock is run so at night.
@@ -38,7 +34,7 @@ fn a_tiny_run_is_sound_and_writes_all_files() {
         "--out",
         path,
     ]);
-    let (text, error) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    let (text, error) = (text(&output.stdout), text(&output.stderr));
     assert_eq!(output.status.code(), Some(0), "{text}\n{error}");
     assert!(
         text.contains("== empty ==") && text.contains("== 100ns-1us ==") && text.contains("seed 7"),
@@ -81,7 +77,7 @@ fn a_lock_without_exclusion_is_reported_as_broken_with_exit_code_1() {
         .map(|time| broken(path, time))
         .find(|output| output.status.code() == Some(1));
     let output = output.expect("it is noticed");
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text(&output.stdout);
     assert!(text.contains("BROKEN"), "{text}");
     let cell = &json(&file)["cells"][0];
     assert_eq!(cell["state"], "broken");
@@ -131,7 +127,7 @@ fn a_lock_with_other_tunables_runs_with_them_under_its_whole_name() {
         "--csv",
         table.to_str().expect("plain path"),
     ]);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     // It has a row, or collapsed beside the other.
     assert!(text.contains(&format!(" {sleeps} ")), "{text}");
@@ -155,7 +151,7 @@ fn a_lock_with_other_tunables_runs_with_them_under_its_whole_name() {
 #[test]
 fn uncontended_alone_measures_nothing_else() {
     let output = tiny(&["--uncontended", "--lock", "none", "--peers", "pthread-spin,std"]);
-    let text = String::from_utf8_lossy(&output.stdout);
+    let text = text(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     assert!(text.contains("pthread-spin") && !text.contains("throughput"), "{text}");
     // Alone and after contention, each with a ratio and the two ends of its interval; bytes.
@@ -168,8 +164,7 @@ fn uncontended_alone_measures_nothing_else() {
 fn an_interrupt_keeps_what_is_finished() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("result.json");
-    let child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args(["bench", "--peers", "std", "--lock", "none", "--threads", "1,2", "--time", "20ms"])
+    let child = command(&["bench", "--peers", "std", "--lock", "none", "--threads", "1,2", "--time", "20ms"])
         .args(["--rounds", "500", "--profile", "empty", "--seed", "7", "--json"])
         .arg(&file)
         .stdout(Stdio::piped())
@@ -183,10 +178,9 @@ fn an_interrupt_keeps_what_is_finished() {
         std::thread::sleep(Duration::from_millis(10));
     }
     std::thread::sleep(Duration::from_millis(500));
-    let interrupt = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill runs");
-    assert!(interrupt.success());
+    interrupt(&child);
     let output = child.wait_with_output().expect("the program ends");
-    let error = String::from_utf8_lossy(&output.stderr);
+    let error = text(&output.stderr);
     assert_eq!(output.status.code(), Some(130), "{error}");
     assert!(error.contains("interrupted"), "{error}");
     let report = json(&file);
@@ -196,11 +190,7 @@ fn an_interrupt_keeps_what_is_finished() {
 
 #[test]
 fn a_closed_pipe_is_no_failure() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args(["bench", "--list"])
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
+    let mut child = command(&["bench", "--list"]).stdout(Stdio::piped()).spawn().expect("the program starts");
     drop(child.stdout.take());
     assert_eq!(child.wait().expect("the program ends").code(), Some(0));
 }

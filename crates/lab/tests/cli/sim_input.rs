@@ -1,20 +1,9 @@
 //! Bad input to `stanchion sim`, through the real program: one line, exit code 2, nothing simulated.
+use crate::common::{self, passed};
 use std::fs;
-use std::process::{Command, Output};
 
-fn stanchion(arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_stanchion")).args(arguments).output().expect("the program starts")
-}
-
-/// Runs with arguments that must be refused, and returns the one line.
-fn refused(arguments: &[&str]) -> String {
-    let output = stanchion(&[&["sim"], arguments].concat());
-    let error = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert_eq!(output.status.code(), Some(2), "{arguments:?}: {error}");
-    assert_eq!(error.lines().count(), 1, "{arguments:?}: {error}");
-    assert!(error.starts_with("stanchion: "), "{arguments:?}: {error}");
-    assert!(output.stdout.is_empty(), "{arguments:?}");
-    error
+fn refused(words: &[&str]) -> String {
+    common::refused(&[&["sim"], words].concat())
 }
 
 #[test]
@@ -102,18 +91,13 @@ fn existing_and_unwritable_output_is_refused() {
 
 #[test]
 fn help_tells_the_exit_codes_and_list_tells_the_names() {
-    let help = stanchion(&["sim", "--help"]);
-    let text = String::from_utf8_lossy(&help.stdout).into_owned();
-    assert_eq!(help.status.code(), Some(0));
-    assert!(text.contains("130 interrupted") && text.contains("--threads"), "{text}");
-    let list = stanchion(&["sim", "--list"]);
-    let text = String::from_utf8_lossy(&list.stdout).into_owned();
-    assert_eq!(list.status.code(), Some(0));
+    let help = passed(&["sim", "--help"]);
+    assert!(help.contains("130 interrupted") && help.contains("--threads"), "{help}");
+    let list = passed(&["sim", "--list"]);
     for name in ["small-vm", "xen-2cpu", "medium", "pv-qspin", "ticket"] {
-        assert!(text.contains(name), "{name}");
+        assert!(list.contains(name), "{name}");
     }
     for shell in ["bash", "zsh", "fish"] {
-        let output = stanchion(&["completions", shell]);
-        assert!(String::from_utf8_lossy(&output.stdout).contains("overcommit"), "{shell}");
+        assert!(passed(&["completions", shell]).contains("overcommit"), "{shell}");
     }
 }

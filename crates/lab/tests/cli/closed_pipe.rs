@@ -1,7 +1,8 @@
 //! What `stanchion` does when nobody reads what it prints: nothing that anybody has to read.
+use crate::common::{command, text};
 use std::io::pipe;
 use std::os::unix::process::ExitStatusExt;
-use std::process::{Command, Output};
+use std::process::Output;
 
 /// SIGPIPE.
 const PIPE: i32 = 13;
@@ -10,11 +11,7 @@ const PIPE: i32 = 13;
 fn unread(words: &str) -> Output {
     let (reader, writer) = pipe().expect("a pipe");
     drop(reader);
-    Command::new(env!("CARGO_BIN_EXE_stanchion"))
-        .args(words.split(' '))
-        .stdout(writer)
-        .output()
-        .expect("the program starts")
+    command(&words.split(' ').collect::<Vec<_>>()).stdout(writer).output().expect("the program starts")
 }
 
 #[test]
@@ -29,7 +26,7 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
         "explore --lock qspin --replay 1",
     ] {
         let output = unread(words);
-        let printed = String::from_utf8_lossy(&output.stderr);
+        let printed = text(&output.stderr);
         assert_eq!(output.status.signal(), Some(PIPE), "{words}: {}: {printed}", output.status);
         assert_eq!(printed, "", "{words}");
     }
@@ -39,7 +36,7 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
 fn a_command_that_prints_at_its_end_keeps_its_exit_code() {
     for words in ["--help", "--version", "help torture", "bench --list", "sim --list", "run --list"] {
         let output = unread(words);
-        let printed = String::from_utf8_lossy(&output.stderr);
+        let printed = text(&output.stderr);
         assert_eq!(output.status.code(), Some(0), "{words}: {}: {printed}", output.status);
         assert_eq!(printed, "", "{words}");
     }

@@ -1,5 +1,5 @@
 //! What is refused, with one line that says what to do, before anything is started.
-use crate::fake::{Fake, stanchion};
+use super::fake::{Fake, stanchion};
 use std::fs;
 
 fn refused(arguments: &[&str]) -> String {
