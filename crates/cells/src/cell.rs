@@ -1,6 +1,6 @@
 //! A cell: one lock on one machine with one workload and so many vCPUs, and the figures over its seeds.
 use crate::scenes::Scene;
-use crate::stats::Estimate;
+use crate::stats::{Estimate, Ratio};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use stanchion_family::events::ALL;
@@ -130,15 +130,6 @@ pub struct Named {
     pub value: f64,
 }
 
-/// How many times as good as another one a lock is, seed by seed.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SpeedUp {
-    /// The geometric mean over seeds.
-    pub ratio: f64,
-    /// The ends of its 95 % interval; unknown if there is one seed.
-    pub interval: Option<(f64, f64)>,
-}
-
 /// The figures of a cell, over all seeds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
@@ -148,7 +139,7 @@ pub struct Figures {
     /// Units of work a second of virtual time.
     pub throughput: Estimate,
     /// The score relative to that of the first lock with as many vCPUs, more always being better.
-    pub speed_up: Option<SpeedUp>,
+    pub speed_up: Option<Ratio>,
     /// The slowest vCPU's work over the fastest one's.
     pub fairness: Estimate,
     /// How long acquisitions took.

@@ -1,5 +1,138 @@
-//! Means over seeds, with the confidence that they deserve.
-use serde::{Deserialize, Serialize};
+//! The statistics of all front ends: measurements of one thing ([`Summary`] by their middle, [`Estimate`] by
+//! their mean), how one is to another ([`Ratio`]), and the systems that fits come to ([`solve`]).
+use core::fmt;
+use serde::{Deserialize, Deserializer, Serialize};
+
+/// The middle of the values, or zero if there are none.
+pub fn median(values: &[f64]) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let middle = sorted.len() / 2;
+    match sorted[..] {
+        [] => 0.0,
+        _ if sorted.len() % 2 == 1 => sorted[middle],
+        _ => f64::midpoint(sorted[middle - 1], sorted[middle]),
+    }
+}
+
+/// Jain's fairness index of the threads' shares: 1 when all are equal, 1/n when one thread had everything.
+pub fn jain(shares: &[u64]) -> f64 {
+    let sum: f64 = shares.iter().map(|&share| share as f64).sum();
+    let squares: f64 = shares.iter().map(|&share| (share as f64) * (share as f64)).sum();
+    if squares == 0.0 { 1.0 } else { sum * sum / (squares * shares.len() as f64) }
+}
+
+/// Solves a system with a symmetric, positive matrix by elimination.
+#[expect(clippy::needless_range_loop, reason = "rows and columns of a matrix go by number")]
+pub fn solve(mut matrix: Vec<Vec<f64>>, mut right: Vec<f64>) -> Vec<f64> {
+    let count = right.len();
+    for pivot in 0..count {
+        for row in pivot + 1..count {
+            let factor = matrix[row][pivot] / matrix[pivot][pivot];
+            for column in pivot..count {
+                matrix[row][column] -= factor * matrix[pivot][column];
+            }
+            right[row] -= factor * right[pivot];
+        }
+    }
+    for row in (0..count).rev() {
+        let known: f64 = (row + 1..count).map(|column| matrix[row][column] * right[column]).sum();
+        right[row] = (right[row] - known) / matrix[row][row];
+    }
+    right
+}
+
+/// Repeated measurements of one thing: by round, by run or by seed.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The middle.
+    #[serde(deserialize_with = "or_infinite")]
+    pub median: f64,
+    /// The least.
+    #[serde(deserialize_with = "or_infinite")]
+    pub min: f64,
+    /// The most.
+    #[serde(deserialize_with = "or_infinite")]
+    pub max: f64,
+    /// The median distance from the median.
+    #[serde(deserialize_with = "or_infinite")]
+    pub mad: f64,
+    /// In their order.
+    #[serde(deserialize_with = "or_infinite_each")]
+    pub rounds: Vec<f64>,
+}
+
+fn or_infinite<'de, D: Deserializer<'de>>(from: D) -> Result<f64, D::Error> {
+    Ok(Option::deserialize(from)?.unwrap_or(f64::INFINITY))
+}
+
+/// Reads numbers; infinity is null in JSON.
+pub fn or_infinite_each<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<f64>, D::Error> {
+    let numbers: Vec<Option<f64>> = Vec::deserialize(from)?;
+    Ok(numbers.into_iter().map(|number| number.unwrap_or(f64::INFINITY)).collect())
+}
+
+/// A round this far from the median, relative to it, and this many deviations away is an outlier.
+const OUTLIER_SHARE: f64 = 0.2;
+const OUTLIER_DEVIATIONS: f64 = 3.0;
+/// A median distance from the median, times this, estimates the standard deviation.
+const MAD_TO_DEVIATION: f64 = 1.4826;
+/// Measurements this many times as high as the lowest are of two kinds: a middle of them is nobody's.
+const APART: f64 = 1.5;
+
+/// The least and the most of the values, or zeros if there are none.
+fn ends_of(values: &[f64]) -> (f64, f64) {
+    let end = |of: fn(f64, f64) -> f64| values.iter().copied().reduce(of).unwrap_or(0.0);
+    (end(f64::min), end(f64::max))
+}
+
+/// A share as a percentage in the least room.
+pub fn short_percent(share: f64) -> String {
+    let value = share * 100.0;
+    let digits = usize::from(value < 9.95);
+    format!("{value:.digits$}%")
+}
+
+impl Summary {
+    /// Of these values.
+    pub fn of(rounds: Vec<f64>) -> Self {
+        let middle = median(&rounds);
+        let distances: Vec<f64> = rounds.iter().map(|value| (value - middle).abs()).collect();
+        let (min, max) = ends_of(&rounds);
+        Self { median: middle, min, max, mad: median(&distances), rounds }
+    }
+
+    /// Half the range from the least to the most, relative to the median.
+    pub fn spread(&self) -> f64 {
+        if self.median > 0.0 { (self.max - self.min) / 2.0 / self.median } else { 0.0 }
+    }
+
+    /// The standard deviation, relative to the median, as the distances from it estimate it.
+    pub fn noise(&self) -> f64 {
+        self.mad * MAD_TO_DEVIATION / self.median.max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether a round stands apart from the others.
+    pub fn has_outlier(&self) -> bool {
+        let limit = (OUTLIER_DEVIATIONS * MAD_TO_DEVIATION * self.mad).max(OUTLIER_SHARE * self.median);
+        self.rounds.len() >= 3 && self.rounds.iter().any(|value| (value - self.median).abs() > limit)
+    }
+
+    /// The least and the most, if the measurements are of two kinds.
+    pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
+        let are = self.rounds.len() > 1 && self.max >= APART * self.min;
+        are.then(|| format!("{}..{}", form(self.min), form(self.max)))
+    }
+
+    /// The median with half the range; or the range alone, if the measurements are of two kinds.
+    pub fn told(&self, form: fn(f64) -> String) -> String {
+        match self.two_kinds(form) {
+            Some(range) => range,
+            None if self.rounds.len() < 2 => form(self.median),
+            None => format!("{} ±{}", form(self.median), short_percent(self.spread())),
+        }
+    }
+}
 
 /// Two-sided 95 % quantiles of Student's distribution for 1 to 30 degrees of freedom.
 const STUDENT: [f64; 30] = [
@@ -9,13 +142,20 @@ const STUDENT: [f64; 30] = [
 /// The same for ever more of them: the normal distribution's.
 const NORMAL: f64 = 1.95996;
 
-/// The quantile for so many degrees of freedom; beyond the table by the first two terms of its expansion,
-/// good to 0.001.
+/// The quantile; beyond the table by the first two terms of its expansion, good to 0.001.
 fn student(freedom: usize) -> f64 {
     match STUDENT.get(freedom.wrapping_sub(1)) {
         Some(&quantile) => quantile,
         None => NORMAL + (NORMAL.powi(3) + NORMAL) / (4.0 * freedom as f64),
     }
+}
+
+/// The mean of the values, and their variance.
+fn mean_of(values: &[f64]) -> (f64, f64) {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, squares / (count - 1.0))
 }
 
 /// One quantity over the seeds of a cell.
@@ -37,17 +177,10 @@ impl Estimate {
     /// Of these values, one for each seed.
     pub fn of(values: Vec<f64>) -> Self {
         let count = values.len();
-        let mean = if count == 0 { 0.0 } else { values.iter().sum::<f64>() / count as f64 };
-        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-        let ci95 = (count > 1)
-            .then(|| student(count - 1) * (squares / (count - 1) as f64).sqrt() / (count as f64).sqrt());
-        Self {
-            mean,
-            ci95,
-            min: values.iter().copied().reduce(f64::min).unwrap_or(0.0),
-            max: values.iter().copied().reduce(f64::max).unwrap_or(0.0),
-            values,
-        }
+        let (mean, variance) = if count == 0 { (0.0, 0.0) } else { mean_of(&values) };
+        let ci95 = (count > 1).then(|| student(count - 1) * variance.sqrt() / (count as f64).sqrt());
+        let (min, max) = ends_of(&values);
+        Self { mean, ci95, min, max, values }
     }
 
     /// The interval relative to the mean.
@@ -56,30 +189,109 @@ impl Estimate {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+/// With fewer pairs nothing is decided: few that agree by chance have a narrow interval.
+pub const PAIRS_ENOUGH: usize = 5;
 
-    #[test]
-    fn a_mean_has_its_range_and_interval() {
-        let mean = Estimate::of(vec![8.0, 10.0, 12.0]);
-        assert_eq!((mean.mean, mean.min, mean.max), (10.0, 8.0, 12.0));
-        // s = 2, so 4.303 * 2 / sqrt 3.
-        assert!((mean.ci95.expect("three values") - 4.9687).abs() < 1e-3);
-        assert!((mean.relative().expect("positive") - 0.49687).abs() < 1e-4);
+/// How often one thing has what another has once, with the ends of its 95 % interval if there are any.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ratio {
+    /// The geometric mean.
+    pub ratio: f64,
+    /// None if there is one pair.
+    pub interval: Option<(f64, f64)>,
+    /// Rounds that have both; if they are no pairs, those of the side with fewer.
+    #[serde(default)]
+    pub pairs: usize,
+}
+
+/// The rounds of one thing and of another, with one load.
+pub type Sides<'a> = (&'a [f64], &'a [f64]);
+
+/// The end of an interval above this is as good as none.
+const MOST_TOLD: f64 = 100.0;
+
+impl Ratio {
+    /// Of the rounds of one thing and of another, for each load: a round visits both soon after each other,
+    /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
+    /// interval is that over rounds, by Student's distribution of the logarithms.
+    pub fn of(loads: &[Sides]) -> Option<Self> {
+        let pairs = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
+        let of_round = |round: usize| {
+            let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
+            sum / loads.len() as f64
+        };
+        let (log, variance) = mean_of(&(0..pairs).map(of_round).collect::<Vec<_>>());
+        log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))
     }
 
-    #[test]
-    fn one_value_has_no_interval_and_none_have_no_mean() {
-        assert_eq!(Estimate::of(vec![5.0]).ci95, None);
-        assert_eq!(Estimate::of(vec![]), Estimate { values: vec![], ..Estimate::default() });
-        assert_eq!(Estimate::of(vec![0.0, 0.0]).relative(), None);
+    /// By its logarithm, of which the variance is known with so many degrees of freedom.
+    fn known(log: f64, variance: f64, freedom: usize, pairs: usize) -> Self {
+        let half = student(freedom) * variance.sqrt();
+        let interval = (pairs > 1).then(|| ((log - half).exp(), (log + half).exp()));
+        Self { ratio: log.exp(), interval, pairs }
     }
 
-    #[test]
-    fn quantiles_fall_towards_the_normal_one_without_a_step() {
-        let quantiles: Vec<f64> = (1..200).map(student).collect();
-        assert!(quantiles.windows(2).all(|pair| pair[0] > pair[1]));
-        assert!((student(60) - 2.000).abs() < 2e-3 && (student(120) - 1.980).abs() < 2e-3);
+    /// Of pairs, each of one round.
+    pub fn of_pairs(pairs: &[(f64, f64)]) -> Option<Self> {
+        let (own, other): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+        Self::of(&[(&own, &other)])
+    }
+
+    /// Of rounds of one thing and of another that have nothing to do with each other, for each load: Welch's
+    /// interval, for the logarithms. What a round does to all loads is one thing and not many, so the mean
+    /// over loads comes first.
+    pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
+        let side = |of: fn(&Sides) -> Vec<f64>| {
+            let sides: Vec<Vec<f64>> = loads.iter().map(of).collect();
+            let rounds = sides.iter().map(Vec::len).min()?;
+            let log =
+                |round: usize| sides.iter().map(|side| side[round].ln()).sum::<f64>() / sides.len() as f64;
+            let (mean, variance) = mean_of(&(0..rounds).map(log).collect::<Vec<_>>());
+            mean.is_finite().then(|| (mean, variance / rounds as f64, rounds))
+        };
+        let (own, other) = (side(|load| load.0.to_vec())?, side(|load| load.1.to_vec())?);
+        let variance = own.1 + other.1;
+        let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
+        let freedom = (variance.powi(2) / parts.iter().sum::<f64>()).max(1.0) as usize;
+        Some(Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2)))
+    }
+
+    /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
+    pub fn is_clear(&self) -> bool {
+        self.pairs >= PAIRS_ENOUGH && self.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
+
+    /// Whether the interval has `value` in it, or there is none.
+    pub fn may_be(&self, value: f64) -> bool {
+        self.interval.is_none_or(|(low, high)| low <= value && value <= high)
+    }
+
+    /// The ends of the interval; the ratio itself if there is none.
+    pub fn ends(&self) -> (f64, f64) {
+        self.interval.unwrap_or((self.ratio, self.ratio))
+    }
+
+    /// In words, if it has an interval: a ratio without one is not told.
+    pub fn told(&self) -> Option<String> {
+        self.interval.map(|_| self.to_string())
     }
 }
+
+impl fmt::Display for Ratio {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Enough digits for what is small.
+        let digits = if self.ratio < 0.1 { 3 } else { 2 };
+        write!(f, "{:.digits$}", self.ratio)?;
+        match self.interval {
+            // Two rounds that differ know nothing.
+            Some((low, high)) if high >= MOST_TOLD => write!(f, " ({low:.digits$}–over {MOST_TOLD})"),
+            Some((low, high)) => write!(f, " ({low:.digits$}–{high:.digits$})"),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "stats_tests.rs"]
+#[expect(clippy::float_cmp, reason = "the expected values are exact in binary")]
+mod tests;

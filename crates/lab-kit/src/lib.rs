@@ -11,6 +11,7 @@ pub mod output;
 pub mod progress;
 pub mod provenance;
 pub mod seed;
-pub mod stats;
 pub mod units;
 pub mod usage;
+
+pub use stanchion_cells::stats;

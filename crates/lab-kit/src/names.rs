@@ -1,16 +1,13 @@
 //! Names of locks are offered to completions.
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
+use stanchion_cells::names::nearest;
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 use std::ffi::OsStr;
 
 /// Refuses `given`, which is none of `valid`, and offers the three that are nearest to it, nearest first.
 pub fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    let mut ranked: Vec<(usize, &str)> =
-        valid.into_iter().map(|name| (strsim::damerau_levenshtein(given, name), name)).collect();
-    ranked.sort_unstable();
-    let near: Vec<&str> = ranked.into_iter().take(3).map(|(_, name)| name).collect();
-    format!("unknown {what} '{given}': nearest are {}", near.join(", "))
+    format!("unknown {what} '{given}': nearest are {}", nearest(given, valid).join(", "))
 }
 
 /// Those of `all` that `only` names, or all if it names none. The first word that is no name is refused.

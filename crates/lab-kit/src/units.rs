@@ -2,6 +2,7 @@
 use core::fmt::Display;
 use core::str::FromStr;
 use core::time::Duration;
+pub use stanchion_cells::stats::short_percent;
 
 /// Units a time may have, with their nanoseconds.
 const UNITS: [(&str, f64); 6] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9)];
@@ -95,13 +96,6 @@ pub fn percent(share: f64) -> String {
         value if value > 0.0 => "under 0.001 %".to_owned(),
         _ => "0 %".to_owned(),
     }
-}
-
-/// A share as a percentage in the least room.
-pub fn short_percent(share: f64) -> String {
-    let value = share * 100.0;
-    let digits = usize::from(value < 9.95);
-    format!("{value:.digits$}%")
 }
 
 /// Seconds as people say them.

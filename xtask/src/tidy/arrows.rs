@@ -25,7 +25,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion-preload", &[CORE, FAMILY, "stanchion", WIRE]),
     (CELLS, &[CORE, FAMILY, "stanchion-sim"]),
     ("stanchion-python", &[FAMILY, "stanchion-sim", CELLS]),
-    (KIT, &[CORE, FAMILY]),
+    (KIT, &[CORE, FAMILY, CELLS]),
     ("stanchion-lab", &[CORE, FAMILY, "stanchion", "stanchion-sim", CELLS, WIRE, KIT]),
     // Pages and programs take their lists of locks from the catalogue.
     ("xtask", &[CORE, FAMILY, KIT]),

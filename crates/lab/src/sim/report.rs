@@ -3,7 +3,7 @@ use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
 use serde::{Deserialize, Serialize};
-use stanchion_cells::cell::{Cell, SceneInfo, Setting, SpeedUp, State};
+use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
 use stanchion_sim::Recording;
 use std::collections::BTreeMap;
 
@@ -78,9 +78,7 @@ impl Report {
             let Some(figures) = &mut cell.figures else { continue };
             figures.speed_up = figures.score.as_ref().zip(first).and_then(|(own, first)| {
                 let sides = (&own.values[..], &first.values[..]);
-                let Ratio { ratio, interval, .. } =
-                    Ratio::of(&[if inverted { (sides.1, sides.0) } else { sides }])?;
-                Some(SpeedUp { ratio, interval })
+                Ratio::of(&[if inverted { (sides.1, sides.0) } else { sides }])
             });
         }
     }

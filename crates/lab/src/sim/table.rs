@@ -7,9 +7,9 @@ use core::iter::once;
 use lab_kit::export::grid::{heading, pieces, plain_table};
 use lab_kit::export::page;
 use lab_kit::export::svg::escape;
-use lab_kit::stats::{Ratio, Summary};
+use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
-use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, SpeedUp, State, Waits};
+use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
 use stanchion_sim::Cause;
 
 pub(super) struct Grid {
@@ -70,8 +70,7 @@ fn score(figures: &Figures) -> String {
 }
 
 fn speed_up(figures: &Figures) -> String {
-    let told = |SpeedUp { ratio, interval }| Ratio { ratio, interval, pairs: 0 }.to_string();
-    figures.speed_up.map_or_else(|| "-".to_owned(), told)
+    figures.speed_up.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string())
 }
 
 fn fairness(figures: &Figures) -> String {
