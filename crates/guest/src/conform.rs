@@ -5,7 +5,7 @@
 use crate::cells::{Count, EventCount};
 use crate::machine::Machine;
 use crate::order::Order;
-use crate::record::{self, Value};
+use crate::record::{self, Record, Test, TestOutcome, Work};
 use crate::shared::{Job, NAP, Shared};
 use crate::work::no_such_lock;
 use alloc::boxed::Box;
@@ -142,7 +142,7 @@ impl<M: Machine> Session<M> {
             (test.run)();
             CREW.since.set(0);
             *CREW.test.lock() = None;
-            outcome::<M>(test.name, "ok", None);
+            outcome::<M>(test.name, TestOutcome::Ok, None);
         }
         CREW.over.set(1);
         CREW.given.advance();
@@ -169,17 +169,13 @@ fn look<M: Machine>() {
         return;
     }
     let detail = format!("did not end within {} s", CREW.stall.get() / 1_000_000_000);
-    outcome::<M>(running_test().unwrap_or("(unknown)"), "failed", Some(&detail));
-    record::emit::<M>("end", &[("ok", false.into())]);
+    outcome::<M>(running_test().unwrap_or("(unknown)"), TestOutcome::Failed, Some(&detail));
+    record::end::<M>(false);
     M::abandon();
 }
 
-fn outcome<M: Machine>(name: &str, outcome: &str, detail: Option<&str>) {
-    let mut fields = Vec::from([("name", Value::Text(&name)), ("outcome", Value::Text(&outcome))]);
-    if let Some(detail) = &detail {
-        fields.push(("detail", Value::Text(detail)));
-    }
-    record::emit::<M>("test", &fields);
+fn outcome<M: Machine>(name: &str, outcome: TestOutcome, detail: Option<&str>) {
+    record::emit::<M>(&Record::Test(Test { name, outcome, detail }));
 }
 
 /// The tests of the lock that the order names, or of all.
@@ -218,14 +214,14 @@ pub(crate) fn carry_out<M: Machine>(shared: &'static Shared<M>, order: &Order) -
     CREW.stall.set(order.stall);
     CREW.over.set(0);
     shared.together(Box::leak(Box::new(Session::<M> { tests, machine: PhantomData })));
-    let fields = [
-        ("workload", Value::Text(&"conform")),
-        ("lock", Value::Text(&order.lock)),
-        ("elapsed_ns", (M::now() - began).into()),
-        ("operations", count.into()),
-        ("finished", true.into()),
-        ("correct", true.into()),
-    ];
-    record::emit::<M>("result", &fields);
+    record::emit::<M>(&Record::Result(Work {
+        workload: "conform",
+        lock: order.lock.as_str(),
+        elapsed_ns: M::now() - began,
+        operations: count,
+        finished: true,
+        correct: true,
+        ..Work::default()
+    }));
     true
 }

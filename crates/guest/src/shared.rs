@@ -103,6 +103,6 @@ pub fn take_part<M: Machine>(order: &Order, shared: &'static Shared<M>) -> Verdi
     }
     let ok = work::lead(order, shared);
     shared.give(None);
-    record::emit::<M>("end", &[("ok", ok.into())]);
+    record::end::<M>(ok);
     ok.into()
 }

@@ -1,14 +1,16 @@
-//! The files that the interposer writes while a program runs, and that `stanchion run` reads: what stands
-//! where. Writer and reader share this crate and nothing else.
+//! What one program writes and another one reads: files of the interposer ([`stats`], [`trace`]), read by
+//! `stanchion run`, and the serial line of a guest ([`guest`]), read by `stanchion guest`. Writer and reader
+//! share this crate and nothing else.
 //!
-//! All numbers are little-endian. A reader refuses a file of another version, and trusts nothing in one of
-//! its own: it was written by a program that may do anything.
+//! All numbers of files are little-endian. A reader refuses another version, and trusts nothing in one of its
+//! own: it was written by a program that may do anything.
 #![no_std]
 #![forbid(unsafe_code)]
 #![expect(
     missing_docs,
     reason = "fields and constants say by their names what they are; where not, a comment does"
 )]
+pub mod guest;
 pub mod stats;
 pub mod trace;
 

@@ -19,7 +19,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("stanchion", &[CORE, FAMILY, SUITE, "stanchion"]),
     ("stanchion-sim", &[CORE, FAMILY, SUITE]),
     ("stanchion-model", &[CORE, FAMILY, SUITE]),
-    ("stanchion-guest", &[CORE, FAMILY, SUITE, "stanchion"]),
+    ("stanchion-guest", &[CORE, FAMILY, SUITE, WIRE, "stanchion"]),
     ("stanchion-capi", &[CORE, FAMILY, "stanchion"]),
     (WIRE, &[]),
     ("stanchion-preload", &[CORE, FAMILY, "stanchion", WIRE]),

@@ -4,7 +4,7 @@ use core::fmt;
 use core::panic::PanicInfo;
 use core::sync::atomic::{AtomicBool, Ordering};
 use stanchion_guest::Verdict;
-use stanchion_guest::record::{Field, Record, Value};
+use stanchion_guest::record::{Record, Test, TestOutcome};
 
 /// QEMU's `isa-debug-exit`: its exit status is twice the value, plus one.
 const PORT: u16 = 0xF4;
@@ -41,8 +41,8 @@ pub(super) fn failed() -> ! {
 /// The run cannot go on: says so in the records, and ends it as failed.
 pub(super) fn fatal(what: &str, detail: fmt::Arguments<'_>) -> ! {
     once();
-    last_record("failure", &[("what", Value::Text(&what)), ("detail", Value::Text(&detail))]);
-    last_record("end", &[("ok", false.into())]);
+    last_record(&Record::Failure { what: &what, detail: &detail });
+    last_record(&Record::End { ok: false });
     end(FAILED)
 }
 
@@ -51,19 +51,14 @@ fn panicked(panic: &PanicInfo<'_>) -> ! {
     once();
     // The suite's assertions come here.
     if let Some(test) = stanchion_guest::running_test() {
-        let fields = [
-            ("name", Value::Text(&test)),
-            ("outcome", Value::Text(&"failed")),
-            ("detail", Value::Text(panic)),
-        ];
-        last_record("test", &fields);
+        last_record(&Record::Test(Test { name: &test, outcome: TestOutcome::Failed, detail: Some(panic) }));
     }
-    last_record("panic", &[("message", Value::Text(panic))]);
+    last_record(&Record::Panic { message: panic });
     end(PANICKED)
 }
 
-fn last_record(name: &str, fields: &[Field<'_>]) {
-    serial::last_line(format_args!("{}", Record { name, fields }));
+fn last_record(record: &Record<&dyn fmt::Display>) {
+    serial::last_line(format_args!("{record}"));
 }
 
 /// Whoever comes here second, on this vCPU or on another, only stops: the first one is about to end the

@@ -47,7 +47,7 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 use platform::Guest;
 use stacks::Stacks;
 use stanchion_guest::firmware::{Physical, acpi, pvh};
-use stanchion_guest::record::{Record, Value};
+use stanchion_guest::record::{Hardware, Record, VERSION};
 use stanchion_guest::{Order, Shared, Verdict};
 
 /// What all vCPUs take part in.
@@ -147,18 +147,18 @@ fn hello() {
         Some(other) => other,
         None => "none",
     };
-    let fields = [
-        ("version", Value::Number(1)),
-        ("vcpus", Value::Number(smp::vcpus().into())),
-        ("nodes", Value::Number(smp::nodes().into())),
-        ("hypervisor", Value::Text(&hypervisor)),
-        ("tsc_hz", Value::Number(clock::hz())),
-        ("x2apic", Value::Flag(apic::is_x2())),
-        ("steal_time", Value::Flag(kvm::has_steal_time())),
-        ("kick_hypercall", Value::Flag(kvm::has_kick())),
-        ("yield_hypercall", Value::Flag(kvm::has_yield())),
-        ("boot_ns", Value::Number(clock::now())),
-        ("free_memory", Value::Number(heap::untouched() as u64)),
-    ];
-    serial::line(format_args!("{}", Record { name: "boot", fields: &fields }));
+    let record = Record::Boot(Hardware {
+        version: VERSION,
+        vcpus: smp::vcpus(),
+        nodes: smp::nodes(),
+        hypervisor,
+        tsc_hz: clock::hz(),
+        x2apic: apic::is_x2(),
+        steal_time: kvm::has_steal_time(),
+        kick_hypercall: kvm::has_kick(),
+        yield_hypercall: kvm::has_yield(),
+        boot_ns: clock::now(),
+        free_memory: Some(heap::untouched() as u64),
+    });
+    serial::line(format_args!("{record}"));
 }

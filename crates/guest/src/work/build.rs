@@ -27,10 +27,10 @@ use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::order::Order;
+use crate::record;
 use crate::shared::NAP;
 use crate::subject::{Side, Subject};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use core::marker::PhantomData;
 use fastrand::Rng;
 use stanchion_core::transitions::Word;
@@ -203,8 +203,10 @@ impl<M: Machine, S: Subject> Work for Build<M, S> {
         let sections: u64 = (0..self.hot.len()).map(|test_lock| self.board.writes_at(test_lock)).sum();
         let counted: u64 = (0..self.hot.len()).map(count).sum();
         let breaches = report::total(&self.board, |slot: &Slot| -> &Count { &slot.breaches });
-        let extra = Vec::from([("job", self.order.build.job.into()), ("rate", self.pace.rate().into())]);
-        let finished = over && sections >= self.order.build.job;
-        Tale { operations: sections, finished, failures: guarded(over, counted, sections, breaches), extra }
+        let (job, rate) = (self.order.build.job, Some(self.pace.rate()));
+        let finished = over && sections >= job;
+        let work =
+            record::Work { operations: sections, finished, job: Some(job), rate, ..record::Work::default() };
+        Tale { work, failures: guarded(over, counted, sections, breaches) }
     }
 }

@@ -3,21 +3,17 @@ use crate::board::{Board, Slot};
 use crate::cells::Count;
 use crate::histogram::Histogram;
 use crate::machine::{Machine, Meter};
-use crate::record::{self, Field, Value};
+use crate::record::{self, Fairness, Record, Vcpu, Wake, Work};
 use alloc::string::String;
 use alloc::vec::Vec;
 
 /// What came of a workload, beside what its board says.
 #[derive(Default)]
 pub(crate) struct Tale {
-    /// Pieces of work done.
-    pub(crate) operations: u64,
-    /// All that was asked for was done.
-    pub(crate) finished: bool,
+    /// Its result, without what is the same for all workloads.
+    pub(crate) work: Work<&'static str>,
     /// What went wrong: a word for programs, and a line for humans.
     pub(crate) failures: Vec<(&'static str, String)>,
-    /// Further fields of the result.
-    pub(crate) extra: Vec<Field<'static>>,
 }
 
 fn sum(slots: &[Slot], count: impl Fn(&Slot) -> u64) -> u64 {
@@ -33,27 +29,25 @@ pub(crate) fn vcpus<M: Machine>(board: &Board, meters: &[Meter]) {
     let mut wake = Histogram::default();
     for ((vcpu, slots), meter) in (0..).zip(board.vcpus()).zip(meters) {
         wake.merge(&meter.wake);
-        let fields = [
-            ("vcpu", Value::Number(vcpu)),
-            ("acquisitions", sum(slots, acquired).into()),
-            ("work_ns", sum(slots, |slot| slot.worked.get()).into()),
-            ("slow_ns", sum(slots, |slot| slot.slow.get()).into()),
-            ("idle_ns", sum(slots, |slot| slot.idle.get()).into()),
-            ("halts", meter.halts.into()),
-            ("halted_ns", meter.halted_ns.into()),
-            ("kicks_sent", meter.kicks_sent.into()),
-            ("kicks_woke", meter.kicks_woke.into()),
-            ("ticks", meter.ticks.into()),
-        ];
-        record::emit::<M>("vcpu", &fields);
+        record::emit::<M>(&Record::<&str>::Vcpu(Vcpu {
+            vcpu,
+            acquisitions: sum(slots, acquired),
+            work_ns: sum(slots, |slot| slot.worked.get()),
+            slow_ns: sum(slots, |slot| slot.slow.get()),
+            idle_ns: Some(sum(slots, |slot| slot.idle.get())),
+            halts: meter.halts,
+            halted_ns: meter.halted_ns,
+            kicks_sent: meter.kicks_sent,
+            kicks_woke: meter.kicks_woke,
+            ticks: meter.ticks,
+        }));
     }
-    let fields = [
-        ("p50_ns", wake.percentile(50).into()),
-        ("p99_ns", wake.percentile(99).into()),
-        ("max_ns", wake.max().into()),
-        ("count", wake.count().into()),
-    ];
-    record::emit::<M>("wake", &fields);
+    record::emit::<M>(&Record::<&str>::Wake(Wake {
+        p50_ns: wake.percentile(50),
+        p99_ns: wake.percentile(99),
+        max_ns: wake.max(),
+        count: wake.count(),
+    }));
 }
 
 /// The result.
@@ -63,21 +57,18 @@ pub(crate) fn result<M: Machine>(workload: &str, lock: &str, board: &Board, elap
         waits.merge(&slot.waits.read());
     }
     let shares = || board.vcpus().map(|slots| acquired(&slots[0]));
-    let fairness = [("min", shares().min().unwrap_or(0).into()), ("max", shares().max().unwrap_or(0).into())];
-    let mut fields: Vec<Field<'_>> = Vec::from([
-        ("workload", Value::Text(&workload)),
-        ("lock", Value::Text(&lock)),
-        ("elapsed_ns", elapsed.into()),
-        ("operations", tale.operations.into()),
-        ("finished", tale.finished.into()),
-        ("correct", tale.failures.is_empty().into()),
-        ("wait_p50_ns", waits.percentile(50).into()),
-        ("wait_p99_ns", waits.percentile(99).into()),
-        ("wait_max_ns", waits.max().into()),
-        ("fairness", Value::Fields(&fairness)),
-    ]);
-    fields.extend(&tale.extra);
-    record::emit::<M>("result", &fields);
+    let (min, max) = (shares().min().unwrap_or(0), shares().max().unwrap_or(0));
+    record::emit::<M>(&Record::Result(Work {
+        workload,
+        lock,
+        elapsed_ns: elapsed,
+        correct: tale.failures.is_empty(),
+        wait_p50_ns: Some(waits.percentile(50)),
+        wait_p99_ns: Some(waits.percentile(99)),
+        wait_max_ns: Some(waits.max()),
+        fairness: Some(Fairness { min, max }),
+        ..tale.work.clone()
+    }));
 }
 
 /// How long an acquisition took.

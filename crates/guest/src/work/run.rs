@@ -5,7 +5,7 @@ use crate::board::{Board, Stall};
 use crate::cells::Count;
 use crate::machine::{Machine, Meter};
 use crate::order::Order;
-use crate::record::{self, Value};
+use crate::record::{self, Record};
 use crate::shared::{Job, Shared};
 use alloc::borrow::ToOwned;
 use alloc::boxed::Box;
@@ -115,8 +115,7 @@ impl<M: Machine, C: Work> Underway<M, C> {
         if now.saturating_sub(self.last_report.get()) >= PROGRESS {
             self.last_report.set(now);
             let (done, of) = self.work.progress(now);
-            let fields = [("done", done.into()), ("of", of.into()), ("what", Value::Text(&self.lock))];
-            record::emit::<M>("progress", &fields);
+            record::emit::<M>(&Record::Progress { done, of, what: self.lock.as_str() });
             self.work.chat(&self.lock);
         }
         // One of those that see it says so, which may take it longer than until the next one looks.
@@ -124,7 +123,7 @@ impl<M: Machine, C: Work> Underway<M, C> {
             let word = self.work.word(test_lock);
             record::failure::<M>("stall", &Stall { board: self.work.board(), test_lock, word, now });
             self.report(false);
-            record::emit::<M>("end", &[("ok", false.into())]);
+            record::end::<M>(false);
             M::abandon();
         }
     }

@@ -10,6 +10,7 @@ use crate::board::{Activity, Board, Slot};
 use crate::cells::Count;
 use crate::machine::Machine;
 use crate::order::{Order, Workload};
+use crate::record;
 use crate::subject::{Side, Subject};
 use alloc::format;
 use alloc::string::String;
@@ -100,9 +101,11 @@ impl<M: Machine, S: Subject> Work for Stress<M, S> {
         let read: u64 = slots().map(Slot::read).sum();
         let failures =
             guarded(over, self.counter.0.get(), wrote, report::total(&self.board, |slot| &slot.breaches));
-        let extra =
-            Vec::from([("reads", read.into()), ("writes", wrote.into()), ("rate", self.pace.rate().into())]);
-        Tale { operations: wrote + read, finished: over, failures, extra }
+        let (reads, writes, rate) = (Some(read), Some(wrote), Some(self.pace.rate()));
+        let operations = wrote + read;
+        let work =
+            record::Work { operations, finished: over, reads, writes, rate, ..record::Work::default() };
+        Tale { work, failures }
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn vcpu_cpu_s(run: &Run, vcpu: u16) -> Option<f64> {
 
 /// Acquisitions of the vCPU with the fewest, over those of the one with the most.
 fn fairness(run: &Run) -> Option<f64> {
-    let told = run.told.work.as_ref()?.fairness.map(|fairness| (fairness.min, fairness.max));
+    let told = run.told.work.as_ref()?.fairness.map(|fairness| (fairness.min as f64, fairness.max as f64));
     let (least, most) = told.filter(|&(_, most)| most > 0.0).or_else(|| {
         let counts = run.told.vcpus.iter().map(|vcpu| vcpu.acquisitions as f64);
         Some((counts.clone().reduce(f64::min)?, counts.reduce(f64::max)?))

@@ -1,10 +1,8 @@
-//! What comes over a guest's serial line: lines, and among them the records of its report channel, which are
-//! JSON told apart by `record`. Lines are of limited length, and texts harmless, whatever the bytes are.
-use serde::{Deserialize, Deserializer, Serialize};
+//! What comes over a guest's serial line: lines, and among them the records of its report channel. Lines are
+//! of limited length, and texts harmless, whatever the bytes are.
+use stanchion_wire::guest;
+pub(crate) use stanchion_wire::guest::{TestOutcome, VERSION, Vcpu, Wake};
 use std::io::{self, BufRead, Read};
-
-/// Of the records that this command reads.
-pub(crate) const VERSION: u32 = 1;
 
 /// Longer lines are cut: no record is as long, and a guest gone wild may not fill our memory.
 const LONGEST: usize = 1 << 16;
@@ -53,154 +51,32 @@ pub(crate) fn shown(text: &str, most: usize) -> String {
     clean
 }
 
-#[derive(Clone, Debug, PartialEq, Deserialize)]
-#[serde(tag = "record", rename_all = "lowercase")]
-pub(crate) enum Record {
-    /// The first: the machine as the guest found it.
-    Boot(Hardware),
-    Test(Test),
-    Progress {
-        done: u64,
-        of: u64,
-        #[serde(deserialize_with = "harmless")]
-        what: String,
-    },
-    /// A line as the kernel's locktorture prints it.
-    Stat {
-        #[serde(deserialize_with = "harmless")]
-        line: String,
-    },
-    Vcpu(Vcpu),
-    Wake(Wake),
-    Result(Work),
-    Failure {
-        what: String,
-        detail: String,
-    },
-    /// The guest's kernel gave up.
-    Panic {
-        message: String,
-    },
-    /// The last: whether all went well.
-    End {
-        ok: bool,
-    },
-    /// A kind that a later guest may have.
-    #[serde(other)]
-    Unknown,
-}
+pub(crate) type Hardware = guest::Hardware<String>;
+pub(crate) type Record = guest::Record<String>;
+pub(crate) type Test = guest::Test<String>;
+pub(crate) type Work = guest::Work<String>;
 
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one thing that a hypervisor may offer")]
-pub(crate) struct Hardware {
-    pub version: u32,
-    pub vcpus: u16,
-    pub nodes: u16,
-    #[serde(deserialize_with = "harmless")]
-    pub hypervisor: String,
-    pub tsc_hz: u64,
-    pub x2apic: bool,
-    pub steal_time: bool,
-    pub kick_hypercall: bool,
-    pub yield_hypercall: bool,
-    /// From the guest's first instruction to this record.
-    pub boot_ns: u64,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Test {
-    #[serde(deserialize_with = "harmless")]
-    pub name: String,
-    pub outcome: TestOutcome,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub detail: Option<String>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum TestOutcome {
-    Ok,
-    Failed,
-    Ignored,
-}
-
-impl TestOutcome {
-    /// As `cargo test` tells it; but who searches a log for failures is not to find one that is `expected`.
-    pub(crate) fn told(self, expected: bool) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed if expected => "failed, as expected",
-            Self::Failed => "FAILED",
-            Self::Ignored => "ignored",
-        }
+/// Reads a record, and makes its texts harmless, but for those that are so where they are shown.
+pub(crate) fn parse(line: &str) -> serde_json::Result<Record> {
+    let mut record = serde_json::from_str(line)?;
+    if let Record::Boot(Hardware { hypervisor: text, .. })
+    | Record::Test(Test { name: text, .. })
+    | Record::Progress { what: text, .. }
+    | Record::Stat { line: text, .. }
+    | Record::Result(Work { lock: text, .. }) = &mut record
+    {
+        *text = shown(text, WIDTH);
     }
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Vcpu {
-    #[serde(rename = "vcpu")]
-    pub number: u16,
-    pub acquisitions: u64,
-    /// In the workload itself.
-    pub work_ns: u64,
-    /// In slow paths of the lock.
-    pub slow_ns: u64,
-    pub idle_ns: Option<u64>,
-    pub halts: u64,
-    pub halted_ns: u64,
-    pub kicks_sent: u64,
-    /// Kicks that found the vCPU halted.
-    pub kicks_woke: u64,
-    pub ticks: u64,
-}
-
-/// From a kick to the kicked vCPU running again.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Wake {
-    pub p50_ns: u64,
-    pub p99_ns: u64,
-    pub max_ns: u64,
-    pub count: u64,
-}
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Work {
-    pub workload: String,
-    #[serde(deserialize_with = "harmless")]
-    pub lock: String,
-    pub elapsed_ns: u64,
-    pub operations: u64,
-    /// False if the time was over first.
-    pub finished: bool,
-    /// False if a lock let somebody in who had to wait.
-    pub correct: bool,
-    pub wait_p50_ns: Option<u64>,
-    pub wait_p99_ns: Option<u64>,
-    pub wait_max_ns: Option<u64>,
-    pub fairness: Option<Fairness>,
-    pub reads: Option<u64>,
-    pub writes: Option<u64>,
-    /// What a millisecond of work is, in turns of the guest's compute loop.
-    pub rate: Option<u64>,
-}
-
-/// The vCPUs with the fewest and the most acquisitions.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Fairness {
-    pub min: f64,
-    pub max: f64,
-}
-
-fn harmless<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
-    String::deserialize(from).map(|text| shown(&text, WIDTH))
+    Ok(record)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_wire::guest::Fairness;
 
     fn parse(line: &str) -> Result<Record, String> {
-        serde_json::from_str(line).map_err(|error| error.to_string())
+        super::parse(line).map_err(|error| error.to_string())
     }
 
     /// With a buffer that holds less than a line.
@@ -236,7 +112,7 @@ mod tests {
         assert_eq!(shown("abcdef", 3), "abc…");
         assert_eq!(shown("abc", 3), "abc");
         let stat = parse(r#"{"record":"stat","line":"a\u001b[2J"}"#);
-        assert_eq!(stat, Ok(Record::Stat { line: "a\u{fffd}[2J".into() }));
+        assert_eq!(stat, Ok(Record::Stat { lock: None, line: "a\u{fffd}[2J".into() }));
         let what = parse(r#"{"record":"progress","done":1,"of":2,"what":"a\nb"}"#);
         assert_eq!(what, Ok(Record::Progress { done: 1, of: 2, what: "a b".into() }));
     }
@@ -250,7 +126,7 @@ mod tests {
         let line = r#"{"record":"result","workload":"build","lock":"byte","elapsed_ns":5,"operations":2,
             "finished":true,"correct":true,"fairness":{"min":1,"max":2},"later":[1]}"#;
         let Ok(Record::Result(work)) = parse(line) else { panic!("no result") };
-        assert_eq!((work.wait_p99_ns, work.fairness), (None, Some(Fairness { min: 1.0, max: 2.0 })));
+        assert_eq!((work.wait_p99_ns, work.fairness), (None, Some(Fairness { min: 1, max: 2 })));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 use super::clock::Given;
 use super::export::FORMATS;
 use super::figures::shown;
-use super::record::{Fairness, Hardware, Test, TestOutcome, Vcpu, Wake, Work};
+use super::record::{Hardware, Test, TestOutcome, Vcpu, Wake, Work};
 use super::report::{Report, Run, SCHEMA};
 use super::session::Cost;
 use super::setting::Setting;
@@ -11,6 +11,7 @@ use super::transcript::{Ending, State, Told};
 use super::workload::Workload;
 use clap::{Args, FromArgMatches};
 use lab_kit::provenance::Provenance;
+use stanchion_wire::guest::Fairness;
 
 /// What is meant by saying nothing, but with these locks and two vCPUs.
 pub(crate) fn setting(locks: &[&str]) -> Setting {
@@ -28,7 +29,7 @@ pub(crate) fn setting(locks: &[&str]) -> Setting {
 /// A run that took so many seconds, with one and a half of CPU time for each of two vCPUs.
 pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
     let vcpu = |number: u16| Vcpu {
-        number,
+        vcpu: number,
         acquisitions: 10 + u64::from(number) * 10,
         work_ns: 1_000_000_000,
         slow_ns: 500_000_000,
@@ -41,7 +42,7 @@ pub(crate) fn run(lock: &str, state: State, seconds: u64) -> Run {
         operations: 12_345_678,
         finished: state == State::Finished,
         correct: true,
-        fairness: Some(Fairness { min: 1.0, max: 2.0 }),
+        fairness: Some(Fairness { min: 1, max: 2 }),
         ..Work::default()
     };
     let told = Told {

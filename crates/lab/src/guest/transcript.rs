@@ -1,5 +1,7 @@
 //! All that a guest has said in one boot, and what it comes to.
-use super::record::{Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, WIDTH, Wake, Work, shown};
+use super::record::{
+    self, Hardware, Line, Record, Test, TestOutcome, VERSION, Vcpu, WIDTH, Wake, Work, shown,
+};
 use serde::{Deserialize, Serialize};
 
 const LAST_LINES: usize = 12;
@@ -75,7 +77,7 @@ impl Transcript {
             }
             return None;
         }
-        let record = serde_json::from_str::<Record>(&line.text);
+        let record = record::parse(&line.text);
         match &record {
             Ok(record) => self.keep(record.clone()),
             Err(error) => {
@@ -115,7 +117,7 @@ impl Transcript {
             }
             Record::Test(test) => self.told.tests.push(test),
             // Lines come again and again; the last of each kind counts.
-            Record::Stat { line } => {
+            Record::Stat { line, .. } => {
                 let kind = |line: &str| line.split(':').next().unwrap_or_default().trim().to_owned();
                 self.told.stats.retain(|known| kind(known) != kind(&line));
                 self.told.stats.truncate(STATS_MOST - 1);

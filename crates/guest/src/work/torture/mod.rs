@@ -25,7 +25,7 @@ use crate::board::{Activity, Board, Slot};
 use crate::cells::EventCount;
 use crate::machine::Machine;
 use crate::order::Order;
-use crate::record::{self, Value};
+use crate::record::{self, Record};
 use crate::shared::NAP;
 use crate::subject::{Side, Subject};
 use alloc::boxed::Box;
@@ -324,7 +324,7 @@ impl<M: Machine, S: Subject> Work for Torture<M, S> {
             let tasks = || self.board.vcpus().map(|slots| acquired(&slots[0]));
             let (max, min) = (tasks().max().unwrap_or(0), tasks().min().unwrap_or(0));
             let line = stat_line(side, total, max, min, fail);
-            record::emit::<M>("stat", &[("lock", Value::Text(&lock)), ("line", Value::Text(&line))]);
+            record::emit::<M>(&Record::Stat { lock: Some(lock), line: line.as_str() });
         };
         say("Writes", Slot::wrote);
         if S::SKILLS.shares {
@@ -349,8 +349,14 @@ impl<M: Machine, S: Subject> Work for Torture<M, S> {
         let sum = |slots: &[Slot]| slots.iter().map(|slot| slot.wrote() + slot.read()).sum::<u64>();
         let in_handlers = self.board.vcpus().map(|slots| sum(&slots[1..])).sum::<u64>();
         let deepest = self.interrupted.iter().map(|state| state.deepest.get()).max().unwrap_or(0);
-        let extra = Vec::from([("in_handlers", in_handlers.into()), ("deepest", deepest.into())]);
-        Tale { operations: sum(self.board.slots()), finished: over, failures, extra }
+        let work = record::Work {
+            operations: sum(self.board.slots()),
+            finished: over,
+            in_handlers: Some(in_handlers),
+            deepest: Some(deepest),
+            ..record::Work::default()
+        };
+        Tale { work, failures }
     }
 }
 
