@@ -137,8 +137,8 @@ IN_PAGE = [
     ("--soft: #9aa5b6", "--soft: #5a6475", "contrast"),
     (' aria-label="[^"]*"', "", "name axe-svg-img-alt"),
     ("<th [^>]*>", "<td>", "table"),
-    ("<text x='[^']*'", "<text x='590'", "cut covered"),
-    ("y='[^']*' class='tick end'", "y='99' class='tick end'", "covered"),
+    ('<text x="[^"]*"', '<text x="590"', "cut covered"),
+    ('y="[^"]*" class="tick end"', 'y="99" class="tick end"', "covered"),
     (".switch { position: absolute;", ".switch { position: absolute; margin-top: 12px;", "covered"),
     ("</style>", "*:focus{outline:none}</style>", "outline"),
     ("<summary>", "<summary tabindex='-1'>", "tab"),
@@ -150,7 +150,7 @@ IN_PAGE = [
 ]
 IN_TIMELINE = [
     ('fill="#ffffff"', 'fill="#888888"', "contrast"),
-    ("<path fill[^>]*>", "", "plot"),
+    ("<path fill[^>]*></path>", "", "plot"),
     (">20 ms<", ">20 milliseconds<", "cut"),
     ('role="img"', "", "name"),
     ("</svg>\n$", "<script>no.such()</script></svg>", "console"),

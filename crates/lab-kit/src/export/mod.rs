@@ -15,10 +15,6 @@ use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How a grid of plots begins, which scrolls where there is little room; and what a legend has beside a name.
-pub const PLOTS: &str = "<div class=\"plots\" role=\"group\" aria-label=\"plots\" tabindex=\"0\">";
-pub const SAMPLE: &str = "<svg viewBox=\"0 0 34 12\" aria-hidden=\"true\">";
-
 /// Colours of lines, in the order of their numbers.
 const LINES: [&str; 10] = [
     "#1f77b4", "#d1343f", "#2a9d4e", "#c77d0a", "#8e44ad", "#0f9aa8", "#d6539c", "#7a8b1f", "#4c5fd5",

@@ -1,27 +1,38 @@
-//! Pictures as SVG: shapes ([`Svg`]), and a line plot ([`Plot`]) with colours from the page's style sheet, so
+//! Pictures as SVG: a line plot ([`Plot`]), and parts of others, with colours from the page's style sheet, so
 //! that light and dark both work. Points tell their figures under the pointer; lines end with their names.
 use crate::export::grid::heading;
-use core::fmt::Write;
+use core::fmt::{self, Display};
+use maud::{Markup, html};
 
-/// Shapes, one in each line. `how` is attributes of a shape.
-#[derive(Default)]
-pub struct Svg(pub String);
+/// A place or a length in a picture, to a tenth of a pixel.
+pub struct At(pub f64);
 
-impl Svg {
-    pub fn text(&mut self, x: f64, y: f64, how: &str, words: &str) {
-        let _ = writeln!(self.0, "<text x='{x:.1}' y='{y:.1}' {how}>{}</text>", escape(words));
+impl Display for At {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:.1}", self.0)
     }
+}
 
-    /// By its left, its top, its width and its height. It tells what it is about under the pointer.
-    pub fn rect(&mut self, [x, y, width, height]: [f64; 4], how: &str, about: &str) {
-        let place = format!("x='{x:.1}' y='{y:.1}' width='{width:.1}' height='{height:.1}'");
-        let title = if about.is_empty() { String::new() } else { title(about) };
-        let _ = writeln!(self.0, "<rect {place} {how}>{title}</rect>");
-    }
+/// Words of a class in the style sheet.
+pub fn text(x: f64, y: f64, class: &str, words: impl Display) -> Markup {
+    html! { text x=(At(x)) y=(At(y)) class=(class) { (words) } }
+}
 
-    pub fn path(&mut self, how: &str, steps: &str) {
-        let _ = writeln!(self.0, "<path {how} d='{steps}'/>");
-    }
+/// A whole picture of this width and height; `about` is for those who do not see it.
+pub fn picture(width: f64, height: f64, about: &str, shapes: &Markup) -> Markup {
+    html! { svg viewBox={ "0 0 " (width) " " (height) } role="img" aria-label=(about) { (shapes) } }
+}
+
+/// A shape beside a name in a legend.
+pub fn sample(shape: &Markup) -> Markup {
+    html! { svg viewBox="0 0 34 12" aria-hidden="true" { (shape) } }
+}
+
+/// A line beside its name.
+pub fn sample_of(index: usize, ours: bool, grey: bool) -> Markup {
+    sample(&html! {
+        g class=(classes(index, ours, grey)) { polyline points="0,6 34,6" {} (marker(index, 17.0, 6.0)) }
+    })
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -130,24 +141,21 @@ fn nice_step(least: f64) -> f64 {
 
 impl Plot<'_> {
     /// The picture, or a sentence where there is nothing to draw.
-    pub fn render(&self) -> String {
-        let title = escape(self.title);
+    pub fn render(&self) -> Markup {
         let values = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.value));
         let Some(axis) = Axis::over(values, self.scale) else {
-            return format!("<p class=\"none\">{title}: nothing was measured</p>");
+            return html! { p.none { (self.title) ": nothing was measured" } };
         };
-        let mut svg = Svg::default();
-        svg.text(LEFT, 16.0, "class='title'", self.title);
-        self.frame(&mut svg, &axis);
         // What is grey lies below.
-        for grey in [true, false] {
-            for series in self.series.iter().filter(|series| series.grey == grey) {
-                self.line(&mut svg, &axis, series);
-            }
-        }
-        self.names(&mut svg, &axis);
-        let shapes = svg.0;
-        format!("<svg viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{title}\">{shapes}</svg>")
+        let [below, above] =
+            [true, false].map(|grey| self.series.iter().filter(move |series| series.grey == grey));
+        let shapes = html! {
+            (text(LEFT, 16.0, "title", self.title))
+            (self.frame(&axis))
+            @for series in below.chain(above) { (self.line(&axis, series)) }
+            (self.names(&axis))
+        };
+        picture(WIDTH, HEIGHT, self.title, &shapes)
     }
 
     fn x(&self, threads: usize) -> f64 {
@@ -157,58 +165,67 @@ impl Plot<'_> {
         LEFT + INSET + share * (RIGHT - LEFT - 2.0 * INSET)
     }
 
-    fn frame(&self, svg: &mut Svg, axis: &Axis) {
+    fn frame(&self, axis: &Axis) -> Markup {
         // Overcommit begins halfway between the last count that fits and the first that does not.
-        if let Some(at) = self.threads.iter().position(|&threads| threads > self.cpus) {
+        let over = self.threads.iter().position(|&threads| threads > self.cpus).map(|at| {
             let before = at.checked_sub(1).map(|last| self.x(self.threads[last]));
-            let from = before.map_or(LEFT, |before| f64::midpoint(before, self.x(self.threads[at])));
-            svg.rect([from, TOP, RIGHT - from, BOTTOM - TOP], "class='over'", "");
-            svg.text(from, TOP - 4.0, "class='tick'", &format!("more {} than CPUs", self.what));
-        }
-        for &tick in &axis.ticks {
-            let y = axis.y(tick);
-            svg.path("class='grid'", &format!("M{LEFT} {y:.1}H{RIGHT}"));
-            svg.text(LEFT - 6.0, y + 4.0, "class='tick end'", &(self.tick)(tick));
-        }
-        for &threads in self.threads {
-            let (x, heading) = (self.x(threads), heading(threads, self.cpus));
-            svg.path("class='grid'", &format!("M{x:.1} {BOTTOM}v4"));
-            for (line, word) in heading.split(' ').enumerate() {
-                svg.text(x, BOTTOM + 16.0 + 13.0 * line as f64, "class='tick mid'", word);
+            before.map_or(LEFT, |before| f64::midpoint(before, self.x(self.threads[at])))
+        });
+        html! {
+            @if let Some(from) = over {
+                rect x=(At(from)) y=(At(TOP)) width=(At(RIGHT - from)) height=(At(BOTTOM - TOP)) class="over" {}
+                (text(from, TOP - 4.0, "tick", format_args!("more {} than CPUs", self.what)))
             }
+            @for &tick in &axis.ticks {
+                @let y = axis.y(tick);
+                path.grid d={ "M" (LEFT) " " (At(y)) "H" (RIGHT) } {}
+                (text(LEFT - 6.0, y + 4.0, "tick end", (self.tick)(tick)))
+            }
+            @for &threads in self.threads {
+                @let x = self.x(threads);
+                path.grid d={ "M" (At(x)) " " (BOTTOM) "v4" } {}
+                @for (line, word) in heading(threads, self.cpus).split(' ').enumerate() {
+                    (text(x, BOTTOM + 16.0 + 13.0 * line as f64, "tick mid", word))
+                }
+            }
+            (text(RIGHT + 6.0, BOTTOM + 16.0, "tick", format_args!("{} (per CPU)", self.what)))
         }
-        svg.text(RIGHT + 6.0, BOTTOM + 16.0, "class='tick'", &format!("{} (per CPU)", self.what));
     }
 
-    fn line(&self, svg: &mut Svg, axis: &Axis, series: &Series) {
+    fn line(&self, axis: &Axis, series: &Series) -> Markup {
         let place = |point: &Point| (self.x(point.threads), axis.y(point.value));
-        let steps = series.points.iter().map(place).map(|(x, y)| format!("{x:.1},{y:.1} "));
-        let (classes, steps) = (classes(series.index, series.ours, series.grey), steps.collect::<String>());
-        let _ = write!(svg.0, "<g class=\"series {classes}\"><polyline points=\"{steps}\"/>");
-        for point in &series.points {
-            let (x, y) = place(point);
-            if let Some((least, most)) = point.range {
-                svg.path("class=\"error\"", &format!("M{x:.1} {:.1}V{:.1}", axis.y(least), axis.y(most)));
+        let stall = series.stalled_at.filter(|threads| self.threads.contains(threads));
+        // Side by side, as several locks may stall at the same place.
+        let before = |other: &&Series| other.index < series.index && other.stalled_at == stall;
+        let aside = self.series.iter().filter(before).count() as f64 * 9.0 + 3.5;
+        html! {
+            g class=(classes(series.index, series.ours, series.grey)) {
+                polyline points={ @for (x, y) in series.points.iter().map(place) { (At(x)) "," (At(y)) " " } } {}
+                @for point in &series.points {
+                    @let (x, y) = place(point);
+                    @if let Some((least, most)) = point.range {
+                        path.error d={ "M" (At(x)) " " (At(axis.y(least))) "V" (At(axis.y(most))) } {}
+                    }
+                    g {
+                        (marker(series.index, x, y))
+                        title { (series.name) ", " (point.threads) " " (self.what) ": " (point.text) }
+                    }
+                }
+                @if let Some(threads) = stall {
+                    g.stall {
+                        path d={ "M" (At(self.x(threads) - aside)) " " (At(BOTTOM - 8.5)) "l7 7m0 -7l-7 7" } {}
+                        title { (series.name) " stalled with " (threads) " " (self.what) }
+                    }
+                }
+                @if let Some(last) = series.points.last().filter(|_| series.grey) {
+                    (text(RIGHT + 11.0, axis.y(last.value) + 4.0, "name", series.name))
+                }
             }
-            let about = format!("{}, {} {}: {}", series.name, point.threads, self.what, point.text);
-            let _ = write!(svg.0, "<g>{}{}</g>", marker(series.index, x, y), title(&about));
         }
-        if let Some(threads) = series.stalled_at.filter(|threads| self.threads.contains(threads)) {
-            // Side by side, as several locks may stall at the same place.
-            let before = |other: &&Series| other.index < series.index && other.stalled_at == Some(threads);
-            let x = self.x(threads) - self.series.iter().filter(before).count() as f64 * 9.0 - 3.5;
-            let cross = format!("<path d=\"M{x:.1} {:.1}l7 7m0 -7l-7 7\"/>", BOTTOM - 8.5);
-            let about = title(&format!("{} stalled with {threads} {}", series.name, self.what));
-            let _ = write!(svg.0, "<g class=\"stall\">{cross}{about}</g>");
-        }
-        if let Some(last) = series.points.last().filter(|_| series.grey) {
-            svg.text(RIGHT + 11.0, axis.y(last.value) + 4.0, "class='name'", series.name);
-        }
-        svg.0.push_str("</g>");
     }
 
     /// Names beside the ends of the lines, pushed apart until none covers another.
-    fn names(&self, svg: &mut Svg, axis: &Axis) {
+    fn names(&self, axis: &Axis) -> Markup {
         let lines = self.series.iter().filter(|line| !line.grey);
         let ends = lines.filter_map(|line| line.points.last().map(|last| (axis.y(last.value), last, line)));
         let mut names: Vec<_> = ends.collect();
@@ -223,37 +240,32 @@ impl Plot<'_> {
             *y = y.min(ceiling);
             ceiling = *y - NAME_HEIGHT;
         }
-        for (y, last, line) in names {
-            let _ = write!(svg.0, "<g class=\"series {}\">", classes(line.index, line.ours, false));
-            let (x, end) = (self.x(last.threads) + 4.0, axis.y(last.value));
-            svg.path("class='lead'", &format!("M{x:.1} {end:.1}L{:.1} {y:.1}", RIGHT + 8.0));
-            svg.text(RIGHT + 11.0, y + 4.0, "class='name'", line.name);
-            svg.0.push_str("</g>");
+        html! {
+            @for (y, last, line) in names {
+                g class=(classes(line.index, line.ours, false)) {
+                    path.lead d={
+                        "M" (At(self.x(last.threads) + 4.0)) " " (At(axis.y(last.value))) "L" (At(RIGHT + 8.0)) " " (At(y))
+                    } {}
+                    (text(RIGHT + 11.0, y + 4.0, "name", line.name))
+                }
+            }
         }
     }
 }
 
-/// What is told under the pointer.
-fn title(about: &str) -> String {
-    format!("<title>{}</title>", escape(about))
-}
-
 /// The style classes of a line: its colour and dash, whether it is ours, and whether it is grey.
 pub fn classes(index: usize, ours: bool, grey: bool) -> String {
-    format!("c{index}{}{}", if ours { " ours" } else { "" }, if grey { " grey" } else { "" })
+    format!("series c{index}{}{}", if ours { " ours" } else { "" }, if grey { " grey" } else { "" })
 }
 
 /// The marker of a line, centred.
-pub fn marker(index: usize, x: f64, y: f64) -> String {
-    match (index % (1 + SHAPES.len())).checked_sub(1) {
-        None => format!("<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"3.4\"/>"),
-        Some(shape) => format!("<path d=\"M{x:.1} {y:.1}{}\"/>", SHAPES[shape]),
+pub fn marker(index: usize, x: f64, y: f64) -> Markup {
+    html! {
+        @match (index % (1 + SHAPES.len())).checked_sub(1) {
+            None => circle cx=(At(x)) cy=(At(y)) r="3.4" {}
+            Some(shape) => path d={ "M" (At(x)) " " (At(y)) (SHAPES[shape]) } {}
+        }
     }
-}
-
-/// Text that may stand anywhere in the page.
-pub fn escape(text: &str) -> String {
-    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 #[cfg(test)]
@@ -286,6 +298,7 @@ mod tests {
             tick: |value| format!("{value}"),
         }
         .render()
+        .0
     }
 
     #[test]

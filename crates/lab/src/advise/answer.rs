@@ -2,12 +2,12 @@
 use super::load::{Lock, Recording};
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, distinct, gain_over};
-use core::fmt::Write;
 use lab_kit::export::grid::{self, trimmed};
-use lab_kit::export::svg::{Plot, Point, Scale, Series, escape};
-use lab_kit::export::{PLOTS, colours, csv_records, page};
+use lab_kit::export::svg::{Plot, Point, Scale, Series};
+use lab_kit::export::{colours, csv_records, page};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{format_ns, percent, rate, three_figures};
+use maud::{Markup, html};
 use std::collections::BTreeSet;
 
 /// All of it; the last line can be pasted.
@@ -114,31 +114,33 @@ pub(super) fn page(report: &Report) -> String {
     let program = report.recording.program.join(" ");
     let (told, table) = (text(report), table(report));
     let (before, after) = told.split_once(&trimmed(&table)).unwrap_or((&told, ""));
-    let told = |text: &str| format!("<pre class=\"verdict\">{}</pre>\n", escape(text.trim()));
-    let mut body = format!("<h1>Which lock for <code>{}</code></h1>\n{}", escape(&program), told(before));
-    page::table(&mut body, &table);
-    let _ = writeln!(body, "{}<h2>Throughput</h2>\n{PLOTS}", told(after));
-    for machine in distinct(report.cells.iter().map(|cell| cell.machine.as_str())) {
+    let plots = distinct(report.cells.iter().map(|cell| cell.machine.as_str())).into_iter().map(|machine| {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
-        let _ = writeln!(body, "<div class=\"plot\">{}</div>", plot(machine, &cells.collect::<Vec<_>>()));
-    }
-    body.push_str("</div>\n");
-    if !report.timelines.is_empty() {
-        body.push_str("<h2>What threads do, today and as advised</h2>\n");
-    }
-    for (picture, when) in report.timelines.iter().zip(["today", "as advised"]) {
-        let (picture, about) = (embedded(picture), format!("what threads do {when}"));
-        let scroll = format!("class=\"scroll\" role=\"group\" aria-label=\"{when}\" tabindex=\"0\"");
-        let _ = writeln!(body, "<div {scroll}><img alt=\"{about}\" src=\"{picture}\"></div>");
-    }
-    body.push_str("<h2>Locks of the program</h2>\n");
+        page::plot(&plot(machine, &cells.collect::<Vec<_>>()))
+    });
     let row = |lock: &Lock| {
         let counts = [lock.threads.to_string(), lock.acquisitions.to_string()];
         let times = [lock.waited_ns, lock.held_ns].map(format_ns);
         [lock.name()].into_iter().chain(counts).chain(times)
     };
     let header = ["lock", "threads", "acquisitions", "waited", "held"];
-    page::table(&mut body, &grid::table(header, report.recording.locks.iter().take(20).map(row)));
+    let locks = grid::table(header, report.recording.locks.iter().take(20).map(row));
+    let body = html! {
+        h1 { "Which lock for " code { (program) } }
+        pre.verdict { (before.trim()) }
+        (page::table(&table))
+        pre.verdict { (after.trim()) }
+        h2 { "Throughput" }
+        (page::plots(plots))
+        @if !report.timelines.is_empty() { h2 { "What threads do, today and as advised" } }
+        @for (picture, when) in report.timelines.iter().zip(["today", "as advised"]) {
+            div.scroll role="group" aria-label=(when) tabindex="0" {
+                img alt={ "what threads do " (when) } src=(embedded(picture));
+            }
+        }
+        h2 { "Locks of the program" }
+        (page::table(&locks))
+    };
     page::page(&format!("Advice for {program}"), &colours(report.cells.len()), &body)
 }
 
@@ -150,7 +152,7 @@ fn embedded(svg: &str) -> String {
     format!("data:image/svg+xml,{escaped}")
 }
 
-fn plot(machine: &str, cells: &[&Cell]) -> String {
+fn plot(machine: &str, cells: &[&Cell]) -> Markup {
     let threads: BTreeSet<usize> = cells.iter().map(|cell| cell.workers).collect();
     let point = |cell: &&Cell| Point {
         threads: cell.workers,

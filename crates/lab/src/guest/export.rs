@@ -3,9 +3,8 @@ use super::figures::{FIGURES, vcpu_cpu_s};
 use super::record::TestOutcome;
 use super::report::{Report, Run};
 use super::table::tables;
-use core::fmt::Write;
-use lab_kit::export::svg::escape;
 use lab_kit::export::{Formats, page};
+use maud::html;
 
 pub(crate) const FORMATS: Formats<Report> =
     Formats { stem: "guest", json: lab_kit::export::json, csv, html: Some(html) };
@@ -65,34 +64,31 @@ fn columns(report: &Report, run: &Run) -> Vec<(String, String)> {
 
 fn html(report: &Report) -> String {
     let (setting, date) = (&report.setting, &report.provenance.date);
-    let mut body = format!(
-        "<h1>Locks on vCPUs: {}</h1><p class=\"sub\">{} · {} · {date}{}</p>\n",
-        setting.workload,
-        escape(&setting.told()),
-        escape(&report.provenance.cpu_model),
-        if report.complete { "" } else { " · <b>unfinished run</b>" }
-    );
     let failed = report.failures();
     let failed = failed.map(|(run, reason)| format!("{}, run {}: {reason}", run.lock, run.round + 1));
-    page::doubts(&mut body, 2, report.warnings.iter().cloned().chain(failed));
-    for ((title, table, notes), more) in tables(report).into_iter().zip([LEGEND, ""]) {
-        let _ = write!(body, "<h2>{title}</h2>");
-        page::table(&mut body, &table);
-        let _ = writeln!(body, "<p class=\"sub\">{}</p>", escape(&(notes + more)));
-    }
-    let mut tests = report.runs.iter().flat_map(|run| &run.told.tests).peekable();
-    if tests.peek().is_some() {
-        body.push_str("<h2>Conformance tests</h2>");
-        page::facts(
-            &mut body,
-            tests.map(|test| {
-                let (failed, detail) = (test.outcome == TestOutcome::Failed, test.detail.as_deref());
-                let why = if failed { format!(": {}", detail.unwrap_or_default()) } else { String::new() };
-                (test.name.as_str(), test.outcome.told(false).to_owned() + &why)
-            }),
-        );
-    }
-    body.push_str("<h2>Where this comes from</h2>");
-    page::facts(&mut body, facts(report));
+    let tests = report.runs.iter().flat_map(|run| &run.told.tests).map(|test| {
+        let (failed, detail) = (test.outcome == TestOutcome::Failed, test.detail.as_deref());
+        let why = if failed { format!(": {}", detail.unwrap_or_default()) } else { String::new() };
+        (&test.name, test.outcome.told(false).to_owned() + &why)
+    });
+    let tests: Vec<_> = tests.collect();
+    let body = html! {
+        h1 { "Locks on vCPUs: " (setting.workload) }
+        p.sub {
+            (setting.told()) " · " (report.provenance.cpu_model) " · " (date) (page::unfinished(report.complete))
+        }
+        (page::doubts(2, report.warnings.iter().cloned().chain(failed)))
+        @for ((title, table, notes), more) in tables(report).into_iter().zip([LEGEND, ""]) {
+            h2 { (title) }
+            (page::table(&table))
+            p.sub { (notes) (more) }
+        }
+        @if !tests.is_empty() {
+            h2 { "Conformance tests" }
+            (page::facts(tests))
+        }
+        h2 { "Where this comes from" }
+        (page::facts(facts(report)))
+    };
     page::page(&format!("stanchion guest, {date}"), "", &body)
 }

@@ -3,10 +3,10 @@ use super::compare::{Compared, Line, Report};
 use super::forms::Results;
 use super::picture::ratios;
 use core::fmt::Write;
-use lab_kit::export::svg::escape;
 use lab_kit::export::{colours, grid, page};
 use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::plural;
+use maud::html;
 
 const NOTE: &str = "\
 Each ratio has its 95 % interval over rounds; a row with one round, or nothing in one, has none.
@@ -123,19 +123,22 @@ pub(super) fn csv(report: &Report) -> String {
 }
 
 pub(super) fn page(report: &Report) -> String {
-    let mut body = String::from("<h1>Results side by side</h1>\n");
-    let _ = writeln!(body, "<pre class=\"verdict\">{}</pre>", escape(&verdicts(report)));
-    page::doubts(&mut body, 2, doubts(report));
     let from = |(index, file): (usize, &Results)| {
         let rows = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
         (letter(index), rows.collect::<Vec<_>>().join("; "))
     };
-    page::facts(&mut body, report.files.iter().enumerate().map(from));
-    for figure in &report.figures {
-        let _ = write!(body, "<h2>{}</h2>\n<p class=\"sub\">{}</p>\n", figure.name, figure.unit);
-        body += &ratios(report, figure);
-        page::table(&mut body, &table(report, figure));
-    }
-    let _ = writeln!(body, "<p class=\"sub\">{NOTE}</p>");
+    let body = html! {
+        h1 { "Results side by side" }
+        pre.verdict { (verdicts(report)) }
+        (page::doubts(2, doubts(report)))
+        (page::facts(report.files.iter().enumerate().map(from)))
+        @for figure in &report.figures {
+            h2 { (figure.name) }
+            p.sub { (figure.unit) }
+            (ratios(report, figure))
+            (page::table(&table(report, figure)))
+        }
+        p.sub { (NOTE) }
+    };
     page::page("Results side by side", &colours(report.files.len()), &body)
 }

@@ -6,9 +6,9 @@ use core::fmt::Write;
 use core::iter::once;
 use lab_kit::export::grid::{heading, pieces, plain_table};
 use lab_kit::export::page;
-use lab_kit::export::svg::escape;
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
+use maud::{Markup, html};
 use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
 use stanchion_sim::Cause;
 
@@ -31,11 +31,13 @@ impl Grid {
     }
 
     /// For a page, folded if it is not `open`.
-    pub(super) fn html(&self, open: bool) -> String {
-        let (open, title) = (if open { " open" } else { "" }, escape(&self.title));
-        let mut html = format!("<details{open} class=\"words{}\"><summary>{title}</summary>", self.words);
-        page::table(&mut html, &self.table);
-        html + "</details>\n"
+    pub(super) fn html(&self, open: bool) -> Markup {
+        html! {
+            details open[open] class={ "words" (self.words) } {
+                summary { (self.title) }
+                (page::table(&self.table))
+            }
+        }
     }
 }
 

@@ -6,11 +6,11 @@ use crate::bench::quantity::{QUANTITIES, Quantity};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
-use core::fmt::Write;
-use lab_kit::export::svg::{Plot, Point, Scale, Series, classes, escape, marker};
-use lab_kit::export::{PLOTS, SAMPLE, grid, page};
+use lab_kit::export::svg::{Plot, Point, Scale, Series, sample_of};
+use lab_kit::export::{grid, page};
 use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
+use maud::{Markup, html};
 
 /// Strong colours for our locks, in the order of the registry.
 const OURS: [&str; 6] = ["#c77d0a", "#8e44ad", "#d6539c", "#d1343f", "#9c5a2b", "#6a4cff"];
@@ -29,17 +29,17 @@ pub(super) fn write(report: &Report) -> String {
     let command = if rw { "bench rw" } else { "bench" };
     let title = if rw { "Reader-writer locks on this machine" } else { "Locks on this machine" };
     let grey = grey(report);
-    let mut body = String::new();
-    head(&mut body, title, report, &grey);
-    if !report.uncontended.is_empty() {
-        let _ = write!(body, "<h2>Uncontended</h2><p class=\"sub\">{ABOUT_COSTS}</p>");
-        table(&mut body, report, &costs_table(report));
-    }
-    for load in report.loads() {
-        section(&mut body, report, load, &grey);
-    }
-    events(&mut body, report);
-    facts(&mut body, report);
+    let body = html! {
+        (head(title, report, &grey))
+        @if !report.uncontended.is_empty() {
+            h2 { "Uncontended" }
+            p.sub { (ABOUT_COSTS) }
+            (table(report, &costs_table(report)))
+        }
+        @for load in report.loads() { (section(report, load, &grey)) }
+        (events(report))
+        (facts(report))
+    };
     let title = format!("stanchion {command}, {}", report.provenance.date);
     page::page(&title, &colours(&report.locks), &body)
 }
@@ -77,64 +77,53 @@ fn colours(locks: &[LockInfo]) -> String {
     locks.iter().enumerate().map(rules).collect::<String>() + ".events td:last-child{text-align:left}"
 }
 
-fn head(page: &mut String, title: &str, report: &Report, grey: &[bool]) {
+fn head(title: &str, report: &Report, grey: &[bool]) -> Markup {
     let Provenance { cpu_model, cpus, hypervisor, kernel, date, .. } = &report.provenance;
-    let [model, hypervisor, kernel, date] = [cpu_model, hypervisor, kernel, date].map(|text| escape(text));
-    let (verdict, used) = (escape(&report.summary.join("\n")), report.setting.cpus.len());
-    let verdict =
-        if verdict.is_empty() { verdict } else { format!("<pre class=\"verdict\">{verdict}</pre>") };
-    let unfinished = if report.complete { "" } else { " · <b>unfinished run</b>" };
-    let _ = writeln!(
-        page,
-        "<h1>{title}</h1>{verdict}<p class=\"sub\">{model} · {used} of {cpus} CPUs · \
-         {hypervisor} · {kernel} · {date}{unfinished}</p>"
-    );
-    page::doubts(page, 2, &report.warnings);
-    page.push_str("<ul class=\"legend\">");
-    for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
-        let pick = if grey { format!("<input type=\"checkbox\" id=\"pick{index}\">") } else { String::new() };
-        let _ = write!(
-            page,
-            "<li title=\"{}\"><label>{pick}{SAMPLE}<g class=\"series {}\"><polyline points=\"0,6 34,6\"/>{}</g></svg>{}</label></li>",
-            escape(&lock.about),
-            classes(index, lock.kind == Kind::Stanchion, grey),
-            marker(index, 17.0, 6.0),
-            escape(&lock.name)
-        );
-    }
-    page.push_str("</ul>\n");
-}
-
-fn section(page: &mut String, report: &Report, load: Load, grey: &[bool]) {
-    let (name, rows) = (load.name(), Rows::of(report, load));
-    let _ = writeln!(
-        page,
-        "<h2>{}</h2><p class=\"sub\">{}</p>{PLOTS}",
-        escape(&name),
-        escape(&describe(report, load.profile)).replace('\n', "; ")
-    );
-    for quantity in rows.quantities() {
-        let draw = |scale| plot(report, load, grey, quantity, scale);
-        let Some(log) = draw(Scale::Log) else { continue };
-        if core::ptr::eq(quantity, &raw const QUANTITIES[0]) {
-            page.push_str(&page::in_two_scales(&name, &draw(Scale::Linear).unwrap_or_default(), &log));
-        } else {
-            let _ = write!(page, "<div class=\"plot\">{log}</div>");
+    html! {
+        h1 { (title) }
+        @if !report.summary.is_empty() { pre.verdict { (report.summary.join("\n")) } }
+        p.sub {
+            (cpu_model) " · " (report.setting.cpus.len()) " of " (cpus) " CPUs · " (hypervisor) " · " (kernel) " · " (date)
+            (page::unfinished(report.complete))
+        }
+        (page::doubts(2, &report.warnings))
+        ul.legend {
+            @for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
+                li title=(lock.about) {
+                    label {
+                        @if grey { input type="checkbox" id={ "pick" (index) }; }
+                        (sample_of(index, lock.kind == Kind::Stanchion, grey)) (lock.name)
+                    }
+                }
+            }
         }
     }
-    page.push_str("</div>\n");
-    if let Some(line) = rows.collapsed_line() {
-        let _ = write!(page, "<p class=\"sub\">{}</p>", escape(&line));
-    }
-    for (index, quantity) in rows.quantities().enumerate() {
-        let open = if index == 0 { " open" } else { "" };
-        let _ = write!(page, "<details{open}><summary>{}</summary>", escape(quantity.title));
-        table(page, report, &rows.table(quantity));
-        page.push_str("</details>\n");
+}
+
+fn section(report: &Report, load: Load, grey: &[bool]) -> Markup {
+    let (name, rows) = (load.name(), Rows::of(report, load));
+    let plots = rows.quantities().filter_map(|quantity| {
+        let draw = |scale| plot(report, load, grey, quantity, scale);
+        let log = draw(Scale::Log)?;
+        let is_first = core::ptr::eq(quantity, &raw const QUANTITIES[0]);
+        let linear = if is_first { draw(Scale::Linear) } else { None };
+        Some(linear.map_or_else(|| page::plot(&log), |linear| page::in_two_scales(&name, &linear, &log)))
+    });
+    html! {
+        h2 { (name) }
+        p.sub { (describe(report, load.profile).replace('\n', "; ")) }
+        (page::plots(plots))
+        @if let Some(line) = rows.collapsed_line() { p.sub { (line) } }
+        @for (index, quantity) in rows.quantities().enumerate() {
+            details open[index == 0] {
+                summary { (quantity.title) }
+                (table(report, &rows.table(quantity)))
+            }
+        }
     }
 }
 
-fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: Scale) -> Option<String> {
+fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: Scale) -> Option<Markup> {
     let tick = quantity.tick()?;
     let locks = report.locks.iter().enumerate();
     let series = locks.map(|(index, lock)| {
@@ -162,30 +151,31 @@ fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: 
 }
 
 /// A table with a row for each lock, as the terminal has it.
-fn table(page: &mut String, report: &Report, table: &Table) {
-    page::table_with(page, table, |lock| report.kind(lock) == Some(Kind::Stanchion));
+fn table(report: &Report, table: &Table) -> Markup {
+    page::table_with(table, |lock| report.kind(lock) == Some(Kind::Stanchion))
 }
 
-fn events(page: &mut String, report: &Report) {
-    let cells: Vec<&Cell> = report.cells.iter().filter(|cell| !cell.events.is_empty()).collect();
-    if cells.is_empty() {
-        return;
-    }
-    page.push_str(
-        "<h2>Lock events</h2><p class=\"sub\">per acquisition, from a round of their own with the counting form of the lock</p>\
-         <details class=\"events\"><summary>all cells</summary>",
-    );
+fn events(report: &Report) -> Markup {
     let row = |Cell { lock, profile, mix, threads, events, .. }: &Cell| {
         let event = |event: &EventCount| format!("{} {}", event.name, three_figures(event.per_acquisition));
         let events = events.iter().map(event).collect::<Vec<_>>().join(" · ");
         [lock.clone(), named(profile, *mix), threads.to_string(), events]
     };
-    page::table(page, &grid::table(["lock", "profile", "threads", "events"], cells.into_iter().map(row)));
-    page.push_str("</details>\n");
+    let rows: Vec<_> = report.cells.iter().filter(|cell| !cell.events.is_empty()).map(row).collect();
+    html! {
+        @if !rows.is_empty() {
+            h2 { "Lock events" }
+            p.sub { "per acquisition, from a round of their own with the counting form of the lock" }
+            details.events {
+                summary { "all cells" }
+                (page::table(&grid::table(["lock", "profile", "threads", "events"], rows)))
+            }
+        }
+    }
 }
 
 /// Where it all comes from, and what the locks are.
-fn facts(page: &mut String, report: &Report) {
+fn facts(report: &Report) -> Markup {
     let setting = &report.setting;
     let rounds = format!(
         "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
@@ -198,20 +188,22 @@ fn facts(page: &mut String, report: &Report) {
     );
     let cpus = setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     let more = [("rounds", rounds), ("CPUs used", cpus), ("calibration", calibration)];
-    page.push_str("<h2>Where this comes from</h2>");
-    page::facts(page, report.provenance.rows().into_iter().chain(more));
-    page.push_str("<h3>The locks</h3>");
     let about = |LockInfo { about, bytes, memory, .. }: &LockInfo| {
         let more = memory.description();
         format!("{about}; {bytes} bytes{}{more}", if more.is_empty() { "" } else { "; " })
     };
-    page::facts(page, report.locks.iter().map(|lock| (lock.name.as_str(), about(lock))));
-    page.push_str(
-        "<p class=\"sub\">Each round of each cell ran in a process of its own; rates are those of a window between warm-up and \
-         stop. The best figure of a column is marked; on waits and cost only locks within a fifth of the best throughput compete. \
-         Latency rounds read the clock around every acquisition, which costs them throughput. A cross at the foot of a plot is a lock \
-         that stalled.</p>\n",
-    );
+    html! {
+        h2 { "Where this comes from" }
+        (page::facts(report.provenance.rows().into_iter().chain(more)))
+        h3 { "The locks" }
+        (page::facts(report.locks.iter().map(|lock| (&lock.name, about(lock)))))
+        p.sub {
+            "Each round of each cell ran in a process of its own; rates are those of a window between warm-up and stop. "
+            "The best figure of a column is marked; on waits and cost only locks within a fifth of the best throughput "
+            "compete. Latency rounds read the clock around every acquisition, which costs them throughput. "
+            "A cross at the foot of a plot is a lock that stalled."
+        }
+    }
 }
 
 #[cfg(test)]

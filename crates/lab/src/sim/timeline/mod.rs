@@ -2,9 +2,10 @@
 //!
 //! Lanes are cut into columns a bit wider than a pixel, which show the shares of causes within them: true for
 //! recordings of any length. Neighbours that look the same become one shape.
-use core::fmt::{self, Display, Write};
-use lab_kit::export::svg::{Svg, escape};
+use core::fmt::{self, Display};
+use lab_kit::export::svg::At;
 use lab_kit::units::{percent, round_ns, three_figures};
+use maud::{Markup, html};
 use stanchion_sim::{Cause, NS, Recording, Time};
 
 mod lanes;
@@ -50,7 +51,6 @@ const STALL_SHARE: f64 = 0.004;
 const MOST_ARROWS: usize = 60;
 /// More lanes than this are no picture.
 const MOST_LANES: usize = 64;
-const OUTLINE: &str = "stroke='#10151d' stroke-width='1.6' fill='none'";
 
 /// A remark if something has to be left out of the picture.
 pub(super) fn note(recording: &Recording, caption: &Caption) -> Option<String> {
@@ -63,24 +63,27 @@ pub(crate) fn write(recording: &Recording, caption: &Caption) -> String {
     let least = ((recording.to - recording.from) as f64 * STALL_SHARE) as Time;
     let mut stalls = stalls::find(recording, least, MOST_ARROWS);
     stalls.retain(|stall| stall.vcpu < vcpus);
-    let mut picture = Picture { recording, caption, cpus, vcpus, stalls, svg: Svg::default() };
+    let picture = Picture { recording, caption, cpus, vcpus, stalls };
     let lanes = lanes(recording, cpus, vcpus, COLUMNS);
-    picture.head(&lanes);
-    picture.axis();
-    for (index, lane) in lanes.iter().enumerate() {
-        picture.lane(index, lane);
-    }
-    picture.names_of_running();
-    picture.outline_stalls();
-    picture.kicks();
-    let (height, about, shapes) = (picture.bottom() + 44.0, escape(&caption.to_string()), picture.svg.0);
-    format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" role=\"img\" \
-         font-family=\"system-ui, 'DejaVu Sans', sans-serif\" font-size=\"12\" fill=\"#1c2330\">\n<title>{about}</title>\
-         <rect width=\"100%\" height=\"100%\" fill=\"#ffffff\"/>\n\
-         <defs><marker id=\"head\" viewBox=\"0 0 8 8\" refX=\"7\" refY=\"4\" markerWidth=\"7\" markerHeight=\"7\" orient=\"auto\">\
-         <path d=\"M0 0L8 4L0 8z\" fill=\"#10151d\"/></marker></defs>\n{shapes}</svg>\n"
-    )
+    let svg = html! {
+        svg xmlns="http://www.w3.org/2000/svg" viewBox=(format_args!("0 0 {WIDTH} {:.0}", picture.bottom() + 44.0)) role="img"
+            font-family="system-ui, 'DejaVu Sans', sans-serif" font-size="12" fill="#1c2330" {
+            title { (caption) }
+            rect width="100%" height="100%" fill="#ffffff" {}
+            defs {
+                marker id="head" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto" {
+                    path d="M0 0L8 4L0 8z" fill="#10151d" {}
+                }
+            }
+            (picture.head(&lanes))
+            (picture.axis())
+            @for (index, lane) in lanes.iter().enumerate() { (picture.lane(index, lane)) }
+            (picture.names_of_running())
+            @for stall in &picture.stalls { (picture.outline(stall)) }
+            (picture.kicks())
+        }
+    };
+    svg.0 + "\n"
 }
 
 struct Picture<'a> {
@@ -90,7 +93,6 @@ struct Picture<'a> {
     vcpus: usize,
     /// When nobody could have the lock for long, the longest first.
     stalls: Vec<Stall>,
-    svg: Svg,
 }
 
 impl Picture<'_> {
@@ -117,98 +119,96 @@ impl Picture<'_> {
     }
 
     /// What is seen, in words and figures, and the legend.
-    fn head(&mut self, lanes: &[Lane]) {
-        let (caption, recording) = (self.caption, self.recording);
-        let Caption { context, lock, machine, workload, cpus, seed, ops_per_second } = caption;
-        let rate = three_figures(ops_per_second / 1e6);
-        self.svg.text(LEFT, 24.0, "font-size='17' font-weight='600'", &format!(
-            "{lock}: {} {context}s on {cpus} CPUs ({machine}, workload {workload}, seed {seed}): {rate} million units/s",
-            recording.contexts
-        ));
+    fn head(&self, lanes: &[Lane]) -> Markup {
+        let Caption { context, lock, machine, workload, cpus, seed, ops_per_second } = self.caption;
         let all = (self.length() * self.cpus as Time).max(1) as f64;
         let busy = |causes: &[Cause]| {
             let of = |cause: &Cause| lanes[..self.cpus].iter().map(|lane| lane.total(*cause)).sum::<Time>();
             percent(causes.iter().map(of).sum::<Time>() as f64 / all)
         };
-        let useful = busy(&[Cause::Computing, Cause::Holding]);
-        let (spinning, waiting) = (busy(&[Cause::Spinning]), busy(&[Cause::Transfer]));
-        let handovers = recording.handovers.len();
-        self.svg.text(LEFT, 45.0, "font-size='13'", &format!(
-            "CPU time: {useful} useful, {spinning} spinning, {waiting} waiting for cache lines; {handovers} handovers to another {context}"
-        ));
-        let mut x = LEFT;
         let is_there = |cause: &Cause| lanes[self.cpus..].iter().any(|lane| lane.total(*cause) > 0);
-        for cause in Cause::ALL.into_iter().filter(is_there) {
-            let name = if cause == Cause::Preempted { "preempted (stolen)" } else { cause.name() };
-            self.svg.rect([x, 76.0, 13.0, 13.0], &format!("fill='{}'", COLOURS[cause as usize]), "");
-            self.svg.text(x + 18.0, 87.0, "", name);
-            x += 40.0 + 6.6 * name.len() as f64;
-        }
-        if self.stalls.is_empty() {
-            return;
-        }
-        self.svg.rect([LEFT + 0.8, 97.5, 22.0, 12.0], OUTLINE, "");
-        self.svg.text(LEFT + 29.0, 108.0, "", &format!(
-            "everybody waits for this {context}, which holds the lock or is the next to have it (arrow: the lock is released to it)"
-        ));
-        if recording.handovers.iter().all(|handover| handover.lock == 0) {
-            let share = |free: bool| {
-                let those = self.stalls.iter().filter(|stall| stall.giver.is_some() == free);
-                let time: Time = those.map(Stall::length).sum();
-                percent(time as f64 / self.length().max(1) as f64)
-            };
-            let (free, held) = (share(true), share(false));
-            self.svg.text(LEFT, 62.0, "font-size='13'", &format!(
-                "for {free} of the time the lock lies free for one that does not come, for {held} its holder has no CPU"
-            ));
+        let legend = Cause::ALL.into_iter().filter(is_there).scan(LEFT, |end, cause| {
+            let (x, name) =
+                (*end, if cause == Cause::Preempted { "preempted (stolen)" } else { cause.name() });
+            *end += 40.0 + 6.6 * name.len() as f64;
+            Some((x, name, COLOURS[cause as usize]))
+        });
+        let share = |free: bool| {
+            let those = self.stalls.iter().filter(|stall| stall.giver.is_some() == free);
+            let time: Time = those.map(Stall::length).sum();
+            percent(time as f64 / self.length().max(1) as f64)
+        };
+        let handovers = &self.recording.handovers;
+        html! {
+            text x=(At(LEFT)) y="24.0" font-size="17" font-weight="600" {
+                (lock) ": " (self.recording.contexts) " " (context) "s on " (cpus) " CPUs (" (machine) ", workload " (workload)
+                ", seed " (seed) "): " (three_figures(ops_per_second / 1e6)) " million units/s"
+            }
+            text x=(At(LEFT)) y="45.0" font-size="13" {
+                "CPU time: " (busy(&[Cause::Computing, Cause::Holding])) " useful, " (busy(&[Cause::Spinning])) " spinning, "
+                (busy(&[Cause::Transfer])) " waiting for cache lines; " (handovers.len()) " handovers to another " (context)
+            }
+            @for (x, name, colour) in legend {
+                rect x=(At(x)) y="76.0" width="13.0" height="13.0" fill=(colour) {}
+                text x=(At(x + 18.0)) y="87.0" { (name) }
+            }
+            @if !self.stalls.is_empty() {
+                (outline(LEFT + 0.8, 97.5, 22.0, 12.0))
+                text x=(At(LEFT + 29.0)) y="108.0" {
+                    "everybody waits for this " (context) ", which holds the lock or is the next to have it "
+                    "(arrow: the lock is released to it)"
+                }
+                @if handovers.iter().all(|handover| handover.lock == 0) {
+                    text x=(At(LEFT)) y="62.0" font-size="13" {
+                        "for " (share(true)) " of the time the lock lies free for one that does not come, for " (share(false))
+                        " its holder has no CPU"
+                    }
+                }
+            }
         }
     }
 
-    fn axis(&mut self) {
+    fn axis(&self) -> Markup {
         let bottom = self.bottom();
-        let step = tick_step(self.length());
-        for at in (0..=self.length()).step_by(step as usize) {
-            let x = self.x(self.recording.from + at);
-            self.svg.path("stroke='#d9dee6'", &format!("M{x:.1} {:.1}V{:.1}", TOP - 4.0, bottom + 6.0));
-            let how = "text-anchor='middle' fill='#5a6475'";
-            self.svg.text(x, bottom + 21.0, how, &round_ns((at / NS) as f64));
+        html! {
+            @for at in (0..=self.length()).step_by(tick_step(self.length()) as usize) {
+                @let x = At(self.x(self.recording.from + at));
+                path stroke="#d9dee6" d={ "M" (x) " " (At(TOP - 4.0)) "V" (At(bottom + 6.0)) } {}
+                text x=(x) y=(At(bottom + 21.0)) text-anchor="middle" fill="#5a6475" { (round_ns((at / NS) as f64)) }
+            }
         }
     }
 
     /// The name of a lane, and its colours: a path for each cause.
-    fn lane(&mut self, index: usize, lane: &Lane) {
+    fn lane(&self, index: usize, lane: &Lane) -> Markup {
         let y = self.y(index);
         let name = match index.checked_sub(self.cpus) {
             None => format!("CPU {index}"),
             Some(vcpu) => format!("{} {vcpu}", self.caption.context),
         };
-        self.svg.text(LEFT - 8.0, y + LANE / 2.0 + 4.0, "text-anchor='end'", &name);
-        self.svg.rect([LEFT, y, WIDTH - LEFT - RIGHT, LANE], "fill='#f3f5f8'", "");
         let column = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
-        let level = |level: u32| y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS));
-        for cause in Cause::ALL {
-            let mut path = String::new();
-            for block in lane.blocks(cause) {
-                let (low, high, from) = (level(block.low), level(block.high), column * block.first as f64);
-                let width = column * (block.end - block.first) as f64;
-                let _ = write!(path, "M{:.1} {low:.1}h{width:.1}V{high:.1}h-{width:.1}z", LEFT + from);
-            }
-            if !path.is_empty() {
-                self.svg.path(&format!("fill='{}'", COLOURS[cause as usize]), &path);
+        let level = |level: u32| At(y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS)));
+        html! {
+            text x=(At(LEFT - 8.0)) y=(At(y + LANE / 2.0 + 4.0)) text-anchor="end" { (name) }
+            rect x=(At(LEFT)) y=(At(y)) width=(At(WIDTH - LEFT - RIGHT)) height=(At(LANE)) fill="#f3f5f8" {}
+            @for (cause, blocks) in Cause::ALL.map(|cause| (cause, lane.blocks(cause))) {
+                @if !blocks.is_empty() {
+                    path fill=(COLOURS[cause as usize]) d={
+                        @for block in blocks {
+                            @let width = At(column * (block.end - block.first) as f64);
+                            "M" (At(LEFT + column * block.first as f64)) " " (level(block.low)) "h" (width) "V" (level(block.high))
+                            "h-" (width) "z"
+                        }
+                    } {}
+                }
             }
         }
     }
 
-    /// Words in the middle of a stretch of a lane.
-    fn label(&mut self, from: f64, to: f64, y: f64, how: &str, words: &str) {
-        let how = format!("text-anchor='middle' font-weight='600' {how}");
-        self.svg.text(f64::midpoint(from, to), y + LANE / 2.0 + 4.0, &how, words);
-    }
-
     /// Who runs, written into the lanes of CPUs where there is room.
-    fn names_of_running(&mut self) {
+    fn names_of_running(&self) -> Markup {
         let short = self.length() / 200;
-        for cpu in 0..self.cpus {
+        let stays = (0..self.cpus).flat_map(|cpu| {
             let mut stays: Vec<(usize, Time, Time)> = Vec::new();
             for ran in self.recording.ran.iter().filter(|ran| ran.cpu == cpu) {
                 match stays.last_mut() {
@@ -217,53 +217,59 @@ impl Picture<'_> {
                     _ => stays.push((ran.context, ran.from, ran.to)),
                 }
             }
-            let y = self.y(cpu);
-            for (context, from, to) in stays {
-                let (start, end) = (self.x(from), self.x(to));
-                let name = format!("{} {context}", self.caption.context);
-                let name = if end - start > 60.0 { name } else { context.to_string() };
-                if end - start > 14.0 {
-                    self.svg.path("stroke='#fff' stroke-width='1.5'", &format!("M{start:.1} {y}v{LANE}"));
-                    self.label(start, end, y, "stroke='#fff' stroke-width='3' paint-order='stroke'", &name);
+            stays.into_iter().map(move |(who, from, to)| (who, self.x(from), self.x(to), self.y(cpu)))
+        });
+        html! {
+            @for (who, from, to, y) in stays.filter(|(_, from, to, _)| to - from > 14.0) {
+                path stroke="#fff" stroke-width="1.5" d={ "M" (At(from)) " " (y) "v" (LANE) } {}
+                text x=(At(f64::midpoint(from, to))) y=(At(y + LANE / 2.0 + 4.0)) text-anchor="middle" font-weight="600"
+                    stroke="#fff" stroke-width="3" paint-order="stroke" {
+                    @if to - from > 60.0 { (self.caption.context) " " } (who)
                 }
             }
         }
     }
 
-    fn outline_stalls(&mut self) {
-        for stall in self.stalls.clone() {
-            let (from, to, y) = (self.x(stall.from), self.x(stall.to), self.y(self.cpus + stall.vcpu));
-            self.svg.rect([from, y, to - from, LANE], OUTLINE, "");
-            if let Some(giver) = stall.giver.filter(|&giver| giver < self.vcpus) {
-                let start = self.middle(giver);
-                let end = if y > start { y } else { y + LANE };
-                let how = format!("{OUTLINE} marker-end='url(#head)'");
-                self.svg.path(&how, &format!("M{from:.1} {start:.1}V{end:.1}"));
+    fn outline(&self, stall: &Stall) -> Markup {
+        let (from, to, y) = (self.x(stall.from), self.x(stall.to), self.y(self.cpus + stall.vcpu));
+        let words = if stall.giver.is_some() { "is next, lock free" } else { "holds the lock" };
+        let words = format!("{words}: {}", round_ns((stall.length() / NS) as f64));
+        html! {
+            (outline(from, y, to - from, LANE))
+            @if let Some(giver) = stall.giver.filter(|&giver| giver < self.vcpus) {
+                @let start = self.middle(giver);
+                path stroke="#10151d" stroke-width="1.6" fill="none" marker-end="url(#head)"
+                    d={ "M" (At(from)) " " (At(start)) "V" (At(if y > start { y } else { y + LANE })) } {}
             }
-            let words = if stall.giver.is_some() { "is next, lock free" } else { "holds the lock" };
-            let words = format!("{words}: {}", round_ns((stall.length() / NS) as f64));
-            if to - from > 6.8 * words.len() as f64 {
-                self.label(from, to, y, "", &words);
+            @if to - from > 6.8 * words.len() as f64 {
+                text x=(At(f64::midpoint(from, to))) y=(At(y + LANE / 2.0 + 4.0)) text-anchor="middle" font-weight="600" { (words) }
             }
         }
     }
 
-    fn kicks(&mut self) {
-        let (recording, vcpus) = (self.recording, self.vcpus);
-        let kicks = || recording.kicks.iter().filter(move |kick| kick.from.max(kick.to) < vcpus);
-        let count = kicks().count();
-        if count == 0 {
-            return;
+    fn kicks(&self) -> Markup {
+        let kicks = self.recording.kicks.iter().filter(|kick| kick.from.max(kick.to) < self.vcpus);
+        let kicks: Vec<_> = kicks.collect();
+        let drawn = kicks.len() <= MOST_ARROWS;
+        html! {
+            @if !kicks.is_empty() {
+                text x=(At(LEFT)) y=(At(self.bottom() + 38.0)) fill="#1f5fa8" {
+                    (kicks.len()) " kicks, " (if drawn { "arrows in blue" } else { "too many to draw" })
+                }
+            }
+            @for kick in kicks.iter().filter(|_| drawn) {
+                @let (from, to) = (At(self.middle(kick.from)), At(self.middle(kick.to)));
+                path stroke="#1f5fa8" stroke-width="1.2" marker-end="url(#head)"
+                    d={ "M" (At(self.x(kick.sent))) " " (from) "L" (At(self.x(kick.arrives))) " " (to) } {}
+            }
         }
-        let drawn = count <= MOST_ARROWS;
-        let remark = if drawn { "arrows in blue" } else { "too many to draw" };
-        self.svg.text(LEFT, self.bottom() + 38.0, "fill='#1f5fa8'", &format!("{count} kicks, {remark}"));
-        for kick in kicks().filter(|_| drawn) {
-            let (start, end) = (self.x(kick.sent), self.x(kick.arrives));
-            let (from, to) = (self.middle(kick.from), self.middle(kick.to));
-            let how = "stroke='#1f5fa8' stroke-width='1.2' marker-end='url(#head)'";
-            self.svg.path(how, &format!("M{start:.1} {from:.1}L{end:.1} {to:.1}"));
-        }
+    }
+}
+
+/// The edge of a stall.
+fn outline(x: f64, y: f64, width: f64, height: f64) -> Markup {
+    html! {
+        rect x=(At(x)) y=(At(y)) width=(At(width)) height=(At(height)) stroke="#10151d" stroke-width="1.6" fill="none" {}
     }
 }
 
