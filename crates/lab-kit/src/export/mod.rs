@@ -7,6 +7,7 @@ pub mod svg;
 
 use crate::interrupt;
 use crate::output::{FAILED, INTERRUPTED, PASSED, print};
+use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
 use std::fs::{self, File, OpenOptions};
@@ -49,6 +50,8 @@ struct Target<R> {
     stream: Option<(File, String)>,
     /// Made by us and not written yet: taken away again if nothing comes of the run.
     fresh: bool,
+    /// Whether it has the last state.
+    current: bool,
 }
 
 /// All files a run was asked for.
@@ -167,7 +170,9 @@ impl<R> Exports<R> {
                 Ok((file, None))
             });
             match opened {
-                Ok((file, stream)) => exports.0.push(Target { path, file, writer, stream, fresh }),
+                Ok((file, stream)) => {
+                    exports.0.push(Target { path, file, writer, stream, fresh, current: false });
+                }
                 Err(error) => {
                     exports.abandon();
                     return Err(message(&path, "cannot write", &error));
@@ -183,13 +188,15 @@ impl<R> Exports<R> {
             let text = (target.writer)(report);
             if let Some((_, last)) = &mut target.stream {
                 *last = text;
-                continue;
+        self.0.iter_mut().for_each(|target| target.current = false);
+            } else {
+                let neighbour = target.file.with_added_extension(PART);
+                fs::write(&neighbour, text)
+                    .and_then(|()| fs::rename(&neighbour, &target.file))
+                    .map_err(|error| message(&target.path, "cannot write", &error))?;
+                target.fresh = false;
             }
-            let neighbour = target.file.with_added_extension(PART);
-            fs::write(&neighbour, text)
-                .and_then(|()| fs::rename(&neighbour, &target.file))
-                .map_err(|error| message(&target.path, "cannot write", &error))?;
-            target.fresh = false;
+            target.current = true;
         }
         Ok(())
     }
@@ -208,10 +215,25 @@ impl<R> Exports<R> {
         }
     }
 
-    /// The files, a line each.
-    pub fn written(&self) -> String {
+    /// The files that have the last state, a line each. Streams get it now, because only then it is known
+    /// whether they take it.
+    pub fn written(&mut self) -> String {
+        self.flush();
         let line = |target: &Target<R>| format!("written: {}\n", target.path.display());
-        self.0.iter().map(line).collect()
+        self.0.iter().filter(|target| target.current).map(line).collect()
+    }
+
+    /// What has been written to a stream cannot be replaced, so it gets only the last state.
+    fn flush(&mut self) {
+        for target in &mut self.0 {
+            if let Some((file, text)) = &mut target.stream
+                && let Err(error) = file.write_all(mem::take(text).as_bytes())
+            {
+                eprintln!("stanchion: {}", message(&target.path, "cannot write", &error));
+                STREAM_FAILED.store(true, Relaxed);
+                target.current = false;
+            }
+        }
     }
 
     /// Prints what came of a run, and says what is missing; `error` is of a file that could not be written.
@@ -234,16 +256,8 @@ impl<R> Exports<R> {
 }
 
 impl<R> Drop for Exports<R> {
-    /// What has been written to a stream cannot be replaced, so it gets only the last state.
     fn drop(&mut self) {
-        for target in &mut self.0 {
-            if let Some((file, text)) = &mut target.stream
-                && let Err(error) = file.write_all(text.as_bytes())
-            {
-                eprintln!("stanchion: {}", message(&target.path, "cannot write", &error));
-                STREAM_FAILED.store(true, Relaxed);
-            }
-        }
+        self.flush();
     }
 }
 
@@ -342,7 +356,7 @@ mod tests {
         let mut exports = open(&named(Path::new("/dev/full"), None, false)).expect("nothing is lost");
         exports.write(&1).expect("kept");
         assert!(!stream_failed(), "it gets its text at the end");
-        drop(exports);
+        assert_eq!(exports.written(), "");
         assert!(stream_failed());
     }
 
@@ -350,6 +364,21 @@ mod tests {
     fn the_same_file_twice_and_a_directory_are_refused() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let file = dir.path().join("x");
+    #[test]
+    fn only_what_has_the_last_state_is_called_written() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let [json, gone] = ["json", "gone"].map(|name| dir.path().join(name));
+        fs::create_dir(&gone).expect("made");
+        let csv = gone.join("csv");
+        let mut exports = open(&named(&json, Some(&csv), false)).expect("writable");
+        assert_eq!(exports.written(), "", "nothing yet");
+        exports.write(&1).expect("written");
+        assert_eq!(exports.written().lines().count(), 2);
+        fs::remove_dir_all(&gone).expect("ours");
+        assert!(exports.write(&2).is_err());
+        assert_eq!(exports.written(), format!("written: {}\n", json.display()));
+    }
+
         let refusal = |files| open(&files).err().expect("refused");
         assert!(refusal(named(&file, Some(&file), true)).contains("twice"));
         fs::write(&file, "").expect("written");

@@ -106,7 +106,7 @@ pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) 
             tables(&samples) + &table::notes(report.cells.iter(), report.setting.drain_ms)
         }
     };
-    Ok(finish(&driver, &report, text))
+    Ok(finish(&mut driver, &report, text))
 }
 
 fn planned_ms(groups: &[Group]) -> u64 {
@@ -125,7 +125,7 @@ fn announce(report: &Report, groups: &[Group]) {
 }
 
 /// Prints the result below its tables, the verdict last, and decides the exit code.
-fn finish(driver: &Driver, report: &Report, mut text: String) -> ExitCode {
+fn finish(driver: &mut Driver, report: &Report, mut text: String) -> ExitCode {
     let _ = writeln!(text, "\n{}seed {}", driver.exports.written(), report.setting.seed);
     if !report.summary.is_empty() {
         let _ = writeln!(text, "\n{}", report.summary.join("\n"));

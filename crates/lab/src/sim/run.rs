@@ -119,7 +119,8 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     } else {
         driver.write();
     }
-    Ok(finish(&driver, args, render(&driver.report)))
+    let text = render(&driver.report);
+    Ok(finish(&mut driver, args, text))
 }
 
 /// Keeps report, files and progress up to date while the pool runs.
@@ -170,7 +171,7 @@ impl Driver<'_> {
     }
 }
 
-fn finish(driver: &Driver, args: &Args, mut text: String) -> ExitCode {
+fn finish(driver: &mut Driver, args: &Args, mut text: String) -> ExitCode {
     let report = &driver.report;
     if !report.cells.is_empty() {
         let _ = write!(text, "\n{}", table::simulated(report));
