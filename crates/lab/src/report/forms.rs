@@ -181,7 +181,12 @@ impl Results {
             .map_err(|error| format!("{path}: no JSON ({error}); commands write it with --json or --out"))?;
         let provenance: Provenance = serde_json::from_value(value["provenance"].clone())
             .map_err(|_| format!("{path}: no result of a command: it does not say where it is from"))?;
-        let command = provenance.arguments.first().map_or("", String::as_str);
+        let command = match provenance.arguments.first().map_or("", String::as_str) {
+            // It shows in other tables what these have measured.
+            "ablate" if value["scenes"].is_array() => "sim",
+            "ablate" => "bench",
+            other => other,
+        };
         let form = FORMS.iter().find(|form| form.command == command).ok_or_else(|| {
             let known = FORMS.each_ref().map(|form| form.command).join(", ");
             format!("{path}: of '{command}', which has no figures to compare; those with are {known}")

@@ -63,6 +63,22 @@ fn every_figure_of_the_benchmark_is_found() {
 }
 
 #[test]
+fn what_ablate_measured_and_simulated_is_as_of_the_benchmark_and_the_simulator() {
+    for path in crate::tests::corpus("report") {
+        let command = path.file_stem().and_then(|stem| stem.to_str()).expect("a name");
+        if !["bench", "sim"].contains(&command) {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("readable");
+        let files = ["ablate", command].map(|command| results(command, &text));
+        let names = files.each_ref().map(|file| file.names.clone());
+        assert!(!names[0].is_empty() && names[0] == names[1]);
+        let report = Report::of(files.into(), &[], &[]).expect("alike");
+        assert!(report.figures.iter().any(|figure| figure.name == "throughput"));
+    }
+}
+
+#[test]
 fn a_broken_lock_has_no_figures() {
     let text = json(&crate::bench::tests::full());
     let broken = text.replacen("\"state\": \"measured\"", "\"state\": \"broken\"", 1);

@@ -19,12 +19,17 @@ fn every_figure_has_a_verdict_and_a_table() {
     for (words, figures, name) in [
         (SIM, &["throughput", "p999", "fairness"][..], "small-vm"),
         (
+            &["ablate", "-q", "--machine", "small-vm", "--threads", "2", "--time", "1ms", "--rounds", "2"],
+            &["throughput", "p999", "fairness"],
+            "small-vm",
+        ),
+        (
             &["reproduce", "-q", "--quick", "--seeds", "1", "--table", "locktorture"],
             &["simulated", "error"],
             "locktorture",
         ),
     ] {
-        let file = result(dir.path(), name, words);
+        let file = result(dir.path(), words[0], words);
         let text = passed(&["report", &file, &file, "--figure", &figures.join(",")]);
         for figure in figures {
             assert!(text.contains(&format!("\n{figure} (")), "{figure}: {text}");
