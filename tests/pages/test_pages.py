@@ -24,12 +24,12 @@ RUN_AXE = """axe.run({rules: {"color-contrast": {enabled: false}}})
 BENCH = "--profile short --threads 1,2 --time 10ms --rounds 1 --latency-rounds 1 --seed 1 --html {page}"
 GUEST = f"--qemu {HERE}/qemu --image {HERE}/qemu --accel tcg --vcpus 2"
 THREADS = "import threading; [threading.Thread(target=sum, args=[range(10**6)]).start() for _ in range(4)]"
-SIM = "sim --lock byte,ticket --vcpus 1,2,4 --repeat 2 --time 20ms"
+SIM = "sim --lock byte,ticket --threads 1,2,4 --seeds 2 --time 20ms"
 REPORT = "report {page}.1 {page}.3 --unlike arguments --html {page}"
 # How each page is made (by one command, or several), how its title begins, and how many pictures it shows at least.
 PAGES = {
     "sim": (f"{SIM} --seed 1 --html {{page}}", "stanchion sim, ", 5 + 3),
-    "timeline": ("sim --lock ticket --vcpus 4 --repeat 1 --seed 1 --timeline {page}", "ticket on small-vm", 1),
+    "timeline": ("sim --lock ticket --threads 4 --seeds 1 --seed 1 --timeline {page}", "ticket on small-vm", 1),
     "bench": (f"bench --lock stanchion,ticket --peers std {BENCH}", "stanchion bench, ", 4),
     "bench-rw": (f"bench rw --lock qrw --peers std --reads 90 {BENCH}", "stanchion bench rw, ", 4),
     "guest": (f"guest {GUEST} --lock ticket --seed 1 --html {{page}}", "stanchion guest, ", 0),

@@ -5,13 +5,35 @@ use core::time::Duration;
 pub use stanchion_cells::stats::short_percent;
 
 /// Units a time may have, with their nanoseconds.
-const UNITS: [(&str, f64); 6] = [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9)];
+const UNITS: [(&str, f64); 7] =
+    [("ns", 1.0), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("m", 60e9), ("h", 3600e9)];
 
-/// Longest time anybody can mean.
-const LONGEST_NS: f64 = 3600e9;
+/// The longest time that anybody can mean of what is done many times over, and of all that a command does.
+const HOUR: Duration = Duration::from_hours(1);
+pub const TEN_DAYS: Duration = Duration::from_hours(240);
 
 /// A time such as `50ns`, `0.3s` or `2us`; the error says what is wrong with it.
 pub fn parse_time(text: &str) -> Result<Duration, String> {
+    let time = read_time(text)?;
+    if time > HOUR { Err(format!("the time '{}' is longer than an hour", text.trim())) } else { Ok(time) }
+}
+
+/// Takes a time from `least` to `most`, for clap.
+pub fn time_within(least: Duration, most: Duration) -> impl Fn(&str) -> Result<Duration, String> + Clone {
+    move |text| {
+        let time = read_time(text)?;
+        let told = || format!("must be a time from {least:?} to {most:?}");
+        (least..=most).contains(&time).then_some(time).ok_or_else(told)
+    }
+}
+
+/// The same in seconds.
+pub fn seconds_within(least: Duration, most: Duration) -> impl Fn(&str) -> Result<f64, String> + Clone {
+    let read = time_within(least, most);
+    move |text| read(text).map(|time| time.as_secs_f64())
+}
+
+fn read_time(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let split = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
@@ -22,12 +44,9 @@ pub fn parse_time(text: &str) -> Result<Duration, String> {
     }
     let known = UNITS.iter().find(|(name, _)| *name == unit.trim());
     if known.is_none() && !unit.is_empty() {
-        return Err(format!("'{}' is not a unit of time: use ns, us, ms, s or m", unit.trim()));
+        return Err(format!("'{}' is not a unit of time: use ns, us, ms, s, m or h", unit.trim()));
     }
     let ns = number * known.map_or(1.0, |(_, factor)| *factor);
-    if ns > LONGEST_NS {
-        return Err(format!("the time '{text}' is longer than an hour"));
-    }
     Ok(Duration::from_nanos(ns.round() as u64))
 }
 
@@ -122,10 +141,25 @@ mod tests {
 
     #[test]
     fn what_is_not_a_time_is_refused_with_an_example() {
-        for text in ["", "ms", "-1s", "5", "5 parsecs", "1.2.3s", "2h", "99999999s"] {
+        for text in ["", "ms", "-1s", "5", "5 parsecs", "1.2.3s", "2h", "99999999s", "99999999999999999999h"]
+        {
             let error = parse_time(text).expect_err(text);
             assert!(!error.contains('\n') && error.len() > 10, "{error}");
         }
+    }
+
+    #[test]
+    fn times_out_of_their_range_are_refused() {
+        let read = time_within(Duration::from_millis(1), TEN_DAYS);
+        assert_eq!(read("1.5m"), Ok(Duration::from_secs(90)));
+        assert_eq!(read("240h"), Ok(TEN_DAYS));
+        for bad in ["0", "0.9ms", "1000h", "99999999999999999999h"] {
+            assert_eq!(read(bad), Err("must be a time from 1ms to 864000s".to_owned()), "{bad}");
+        }
+        for bad in ["", "5", "s", "-1s", "NaNs", "infs"] {
+            assert!(read(bad).is_err(), "{bad}");
+        }
+        assert_eq!(seconds_within(HOUR, TEN_DAYS)("2h"), Ok(7200.0));
     }
 
     #[test]

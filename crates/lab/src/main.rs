@@ -137,6 +137,45 @@ mod tests {
         files.map(|file| file.expect("it can be listed").path()).collect()
     }
 
+    /// All commands, and those under them.
+    fn every(command: clap::Command) -> Vec<clap::Command> {
+        let below = command.get_subcommands().cloned().flat_map(every).collect();
+        [vec![command], below].concat()
+    }
+
+    #[test]
+    fn a_flag_is_the_same_in_every_command() {
+        let common = [
+            ("lock", "LIST"),
+            ("threads", "LIST"),
+            ("time", "TIME"),
+            ("rounds", "N"),
+            ("seeds", "N"),
+            ("seed", "N"),
+            ("json", "FILE"),
+            ("csv", "FILE"),
+            ("html", "FILE"),
+            ("out", "DIR"),
+            ("timeout", "TIME"),
+        ];
+        for command in every(Cli::command()) {
+            let name = command.get_name();
+            for arg in command.get_arguments() {
+                let flag = arg.get_long().unwrap_or_default();
+                let takes = arg.get_value_names().unwrap_or_default().join(" ");
+                let other = common.iter().find(|(common, what)| *common == flag && *what != takes);
+                // A fit opens one column.
+                assert!(other.is_none() || (name, flag) == ("fit", "lock"), "{name} --{flag} {takes}");
+                // Times have their units, and one name is enough.
+                assert!(!["S", "MS", "SECONDS"].contains(&takes.as_str()), "{name} --{flag} {takes}");
+                assert!(arg.get_visible_aliases().unwrap_or_default().is_empty(), "{name} --{flag}");
+                assert_eq!(arg.get_short() == Some('q'), flag == "quiet", "{name} --{flag}");
+            }
+            let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
+            assert!(!has("json") || has("force") && has("quiet"), "{name}");
+        }
+    }
+
     #[test]
     fn completions_offer_the_locks_of_the_catalogue() {
         let mut script = Vec::new();

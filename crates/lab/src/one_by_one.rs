@@ -10,16 +10,16 @@ use serde_json::Value;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Flags that such commands share.
-#[derive(clap::Args)]
+/// Flags of such commands, and of others that have no page.
+#[derive(clap::Args, Clone, Debug, Default)]
 pub(crate) struct ResultFile {
-    /// Write the results here
+    /// Write the whole result as JSON
     #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    pub json: Option<PathBuf>,
 
-    /// Replace the file if it exists
+    /// Replace existing output files
     #[arg(long)]
-    force: bool,
+    pub force: bool,
 
     /// No progress on standard error
     #[arg(long, short)]

@@ -17,7 +17,7 @@ fn torture(words: &[&str]) -> Output {
 /// stuck.
 fn caught(lock: &str, more: &[&str]) -> Output {
     let args =
-        ["--lock", lock, "--seconds", "0.5", "--stall-seconds", "1.5", "--seed", "7", "--expect-failure"];
+        ["--lock", lock, "--time", "500ms", "--stall-time", "1500ms", "--seed", "7", "--expect-failure"];
     torture(&[&args[..], &["--tries", "7"], more].concat())
 }
 
@@ -48,10 +48,10 @@ fn a_lost_wake_up_is_found_without_any_extras_too() {
 
 #[test]
 fn expecting_failure_turns_the_exit_code_round() {
-    let both = torture(&["--lock", "busted-none", "--seconds", "0.5", "--seed", "7"]);
+    let both = torture(&["--lock", "busted-none", "--time", "500ms", "--seed", "7"]);
     let failed = code(&both) == 1;
     assert_eq!(stdout(&both).contains("busted-none: FAILED: "), failed, "{}", stdout(&both));
-    let args = ["--lock", "reference-tas", "--seconds", "0.2", "--expect-failure", "--tries", "2"];
+    let args = ["--lock", "reference-tas", "--time", "200ms", "--expect-failure", "--tries", "2"];
     let survived = torture(&[&args[..], &["--seed", "7"]].concat());
     assert_eq!(code(&survived), 1, "{}", stdout(&survived));
     let line = "expected to fail, but survived: reference-tas";
@@ -64,7 +64,7 @@ fn sound_locks_pass() {
     // The whole family is the job `torture`'s.
     let locks =
         "reference-tas,parking-lot,reference-rw,reference-percpu-rw,parking-lot-rw,byte,qspin,stanchion,qrw";
-    let text = passed(&["torture", "--lock", locks, "--seconds", "0.5", "--seed", "7", "--readers", "1"]);
+    let text = passed(&["torture", "--lock", locks, "--time", "500ms", "--seed", "7", "--readers", "1"]);
     for lock in ["reference-tas", "parking-lot", "byte", "qspin", "stanchion", "qrw"] {
         assert!(text.contains(&format!("{lock}-torture: Writes:  Total: ")), "{text}");
         assert!(text.contains(&format!("{lock}-torture: Reads :  Total: ")), "{text}");
@@ -76,8 +76,8 @@ fn sound_locks_pass() {
 fn readers_and_writers_both_have_their_line_and_readers_meet() {
     for lock in ["qrw", "percpu-rw"] {
         // Readers have to be inside at the same moment: longer, where the machine is busy.
-        let told = ["1", "4", "16"].iter().any(|seconds| {
-            let output = torture(&["--lock", lock, "--seconds", seconds, "--seed", "7"]);
+        let told = ["1s", "4s", "16s"].iter().any(|time| {
+            let output = torture(&["--lock", lock, "--time", time, "--seed", "7"]);
             let text = stdout(&output);
             assert_eq!(code(&output), 0, "{text}");
             assert!(text.contains("readers share), with "), "how many readers there are is said:\n{text}");
@@ -103,7 +103,7 @@ fn readers_that_exclude_each_other_are_reported() {
 
 #[test]
 fn a_mutex_has_readers_only_on_request() {
-    let output = torture(&["--lock", "byte", "--seconds", "0.3", "--seed", "7"]);
+    let output = torture(&["--lock", "byte", "--time", "300ms", "--seed", "7"]);
     assert_eq!(code(&output), 0, "{}", stdout(&output));
     let text = stdout(&output);
     assert!(text.contains(" 0 readers, with "), "{text}");
@@ -112,14 +112,14 @@ fn a_mutex_has_readers_only_on_request() {
 
 #[test]
 fn what_only_a_lying_try_lock_breaks_is_sound_without_tries() {
-    let output = torture(&["--lock", "busted-try", "--seconds", "1", "--seed", "7", "--without", "tries"]);
+    let output = torture(&["--lock", "busted-try", "--time", "1s", "--seed", "7", "--without", "tries"]);
     assert_eq!(code(&output), 0, "{}", stdout(&output));
 }
 
 #[test]
 #[cfg(target_arch = "x86_64")]
 fn missing_orderings_are_beyond_torture_on_x86() {
-    let output = torture(&["--lock", "busted-relaxed", "--seconds", "1", "--seed", "7", "--expect-failure"]);
+    let output = torture(&["--lock", "busted-relaxed", "--time", "1s", "--seed", "7", "--expect-failure"]);
     // Built with ThreadSanitizer the same run is caught: CI's sanitizer job depends on that.
     if std::env::var_os("STANCHION_SANITIZER").is_some() {
         assert_eq!(code(&output), 0, "{}", stdout(&output));
@@ -137,14 +137,14 @@ fn bad_input_is_one_line_and_exit_2() {
         (&["--without", "signal"], "nearest are signals"),
         (&["--writers", "0"], "--writers 0"),
         (&["--writers", "4097"], "invalid value '4097' for '--writers <N>': 4097 is not in 0..=4096"),
-        (&["--seconds", "0"], "invalid value '0' for '--seconds <S>': must be a number from 0.001 to 864000"),
+        (&["--time", "0"], "invalid value '0' for '--time <TIME>': must be a time from 1ms to 864000s"),
         (
-            &["--stall-seconds", "0"],
-            "invalid value '0' for '--stall-seconds <S>': must be a number from 0.1 to 3600",
+            &["--stall-time", "0"],
+            "invalid value '0' for '--stall-time <TIME>': must be a time from 100ms to 3600s",
         ),
         (
             &["--stat-interval", "0"],
-            "invalid value '0' for '--stat-interval <S>': must be a number from 0.001 to 864000",
+            "invalid value '0' for '--stat-interval <TIME>': must be a time from 1ms to 864000s",
         ),
         (&["--json", "/nonexistent/directory/results.json"], "/nonexistent/directory/results.json"),
     ] {
@@ -158,7 +158,7 @@ fn results_are_written_with_provenance_and_never_over_older_ones() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("results.json");
     let file = path.to_str().unwrap();
-    let args = ["--lock", "reference-tas,busted-none", "--seconds", "1", "--seed", "11", "--json", file];
+    let args = ["--lock", "reference-tas,busted-none", "--time", "1s", "--seed", "11", "--json", file];
 
     let output = torture(&args);
     assert_eq!(code(&output), 1, "{}", stdout(&output));
@@ -179,7 +179,7 @@ fn results_are_written_with_provenance_and_never_over_older_ones() {
 
 #[test]
 fn an_interrupted_run_keeps_and_prints_what_it_has() {
-    let args = ["torture", "--lock", "reference-tas,byte", "--seconds", "600", "--stat-interval", "0.1"];
+    let args = ["torture", "--lock", "reference-tas,byte", "--time", "600s", "--stat-interval", "100ms"];
     let mut child = command(&args).stdout(Stdio::piped()).spawn().expect("the binary runs");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     // The first lock is under way.

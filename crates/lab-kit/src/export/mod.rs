@@ -57,7 +57,7 @@ struct Target<R> {
 /// All files a run was asked for.
 pub struct Exports<R>(Vec<Target<R>>);
 
-/// Where results should go: flags of a command.
+/// What every command takes that has a page: where results should go, and whether it is quiet.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Files {
     /// Write the whole result as JSON
@@ -79,6 +79,10 @@ pub struct Files {
     /// Replace existing output files
     #[arg(long)]
     pub force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 impl Files {
@@ -184,11 +188,11 @@ impl<R> Exports<R> {
 
     /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
     pub fn write(&mut self, report: &R) -> Result<(), String> {
+        self.0.iter_mut().for_each(|target| target.current = false);
         for target in &mut self.0 {
             let text = (target.writer)(report);
             if let Some((_, last)) = &mut target.stream {
                 *last = text;
-        self.0.iter_mut().for_each(|target| target.current = false);
             } else {
                 let neighbour = target.file.with_added_extension(PART);
                 fs::write(&neighbour, text)
@@ -361,10 +365,6 @@ mod tests {
     }
 
     #[test]
-    fn the_same_file_twice_and_a_directory_are_refused() {
-        let dir = tempfile::tempdir().expect("a temporary directory");
-        let file = dir.path().join("x");
-    #[test]
     fn only_what_has_the_last_state_is_called_written() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let [json, gone] = ["json", "gone"].map(|name| dir.path().join(name));
@@ -379,6 +379,10 @@ mod tests {
         assert_eq!(exports.written(), format!("written: {}\n", json.display()));
     }
 
+    #[test]
+    fn the_same_file_twice_and_a_directory_are_refused() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let file = dir.path().join("x");
         let refusal = |files| open(&files).err().expect("refused");
         assert!(refusal(named(&file, Some(&file), true)).contains("twice"));
         fs::write(&file, "").expect("written");

@@ -45,17 +45,16 @@ impl Args {
     }
 
     pub(super) fn simulated(&self, lock: String, machines: String) -> sim::Args {
-        let bench::Measure { threads, time, rounds, seed, files, quiet, .. } = self.measure.clone();
+        let bench::Measure { threads, time, rounds, seed, files, .. } = self.measure.clone();
         sim::Args {
             machine: Some(machines),
             workload: Some(WORKLOADS.to_owned()),
             lock,
-            vcpus: threads,
+            threads,
             time,
-            repeat: rounds,
+            seeds: rounds,
             seed,
             files,
-            quiet,
             ..sim::Args::default()
         }
     }

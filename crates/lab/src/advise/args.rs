@@ -78,10 +78,6 @@ pub(crate) struct Args {
     #[arg(long, value_name = "FILE", help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
-
     // Last, because what follows would come under their headings.
     #[command(flatten, next_help_heading = "Recording")]
     pub launch: Launch,

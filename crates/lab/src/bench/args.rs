@@ -54,10 +54,6 @@ pub(crate) struct Measure {
     // Called after the command, in a directory.
     #[command(flatten)]
     pub files: Files,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[derive(clap::Args, Clone, Debug, Default)]

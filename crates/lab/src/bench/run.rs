@@ -40,7 +40,7 @@ fn sample(cell: &Cell) -> Sample {
 /// the cells of the matrix, and without an answer. What may be refused is refused before anything is
 /// measured.
 pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
-    let Measure { cpus, files, quiet, .. } = &args.measure;
+    let Measure { cpus, files, .. } = &args.measure;
     if let Some(cpus) = cpus {
         machine::restrict_to(cpus)
             .map_err(|error| format!("--cpus: cannot keep to CPUs {cpus:?}: {error}"))?;
@@ -83,13 +83,13 @@ pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) 
     report.warnings.clone_from(&before);
     let mut groups = plan::groups(&report, args.uncontended);
     groups.retain(|group| tables.is_none() || group.topic == Topic::Cells);
-    if !quiet {
+    if !files.quiet {
         announce(&report, &groups);
     }
     let mut driver = Driver {
         tells: tables.is_none(),
         exports,
-        progress: Progress::new(planned_ms(&groups), *quiet),
+        progress: Progress::new(planned_ms(&groups), files.quiet),
         planned_ms: 0,
         before,
         last: Activity::sample(&cpus),

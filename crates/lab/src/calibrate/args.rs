@@ -1,10 +1,10 @@
 //! What may be typed after `stanchion calibrate`.
+use crate::one_by_one::ResultFile;
 use core::time::Duration;
 use lab_kit::units::parse_time;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(
     args_override_self = true,
     after_help = "Exit codes: 0 all went well; 1 nothing came of it; \
@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub(crate) struct Args {
     /// Write the machine file here [default: printed only]
     #[arg(long, value_name = "FILE", conflicts_with = "compare")]
-    pub out: Option<PathBuf>,
+    pub toml: Option<PathBuf>,
 
     /// Name of the machine
     #[arg(long, value_name = "NAME", default_value = "this-machine")]
@@ -27,17 +27,8 @@ pub(crate) struct Args {
     #[arg(long)]
     pub quick: bool,
 
-    /// Write the figures as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub results: ResultFile,
 
     /// Compare instead: run benchmark cells here and simulate the same cells, side by side
     #[arg(long)]

@@ -39,13 +39,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 }
 
 fn calibrate(args: &Args) -> Result<ExitCode, String> {
-    let json = args.json.iter().map(|path| (path.clone(), json as Writer<Calibrated>));
-    let files = args.out.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
-    let mut files = Exports::open(files.collect(), args.force)?;
-    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet);
+    let json = args.results.json.iter().map(|path| (path.clone(), json as Writer<Calibrated>));
+    let files = args.toml.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
+    let mut files = Exports::open(files.collect(), args.results.force)?;
+    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet);
     let mut calibrated = calibrated.inspect_err(|_| files.abandon())?;
     let written = files.write(&calibrated).err();
-    let shown = if args.out.is_some() { String::new() } else { machine(&calibrated) };
+    let shown = if args.toml.is_some() { String::new() } else { machine(&calibrated) };
     let text = format!("{}\n{shown}{}", table(&calibrated), files.written());
     let code = files.end(&text, !calibrated.interrupted, false, written.as_deref());
     if calibrated.interrupted {
@@ -132,7 +132,7 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
     if let Some(name) = &args.machine {
         return stanchion_sim::machine::load_with(name, &args.set);
     }
-    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.quiet)?;
+    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet)?;
     warn(&calibrated.warnings);
     let set = |file: MachineFile, set: &String| file::apply_set(&file, set);
     args.set.iter().try_fold(calibrated.file, set).map_err(|error| error.to_string())

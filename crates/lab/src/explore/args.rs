@@ -5,6 +5,7 @@ use clap::value_parser;
 use core::time::Duration;
 use lab_kit::names::{LockNames, unknown};
 use lab_kit::seed;
+use lab_kit::units::{TEN_DAYS, time_within};
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
 
 /// Words that stand for all sound locks, and for all that are broken on purpose.
@@ -35,7 +36,7 @@ pub(crate) struct Args {
     schedules: Option<u64>,
 
     /// Time for each lock, such as 30s, 5m or 2h
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = time_within(Duration::from_nanos(1), TEN_DAYS))]
     pub(super) time: Option<Duration>,
 
     /// How turns are given: random, pct (random priorities that change a few times), or a mix of both
@@ -52,7 +53,7 @@ pub(crate) struct Args {
 
     /// Acquisitions of each context, at most, tries not counted
     #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = value_parser!(u32).range(1..=ROUNDS_MOST))]
-    rounds: u32,
+    acquisitions: u32,
 
     /// Faults that every schedule has, and no others (see --list), or `none` [default: each schedule draws
     /// its own]
@@ -94,7 +95,7 @@ impl Args {
         let faults = self.fault.iter().flat_map(|faults| faults.iter());
         Options {
             contexts: self.contexts,
-            rounds: self.rounds,
+            rounds: self.acquisitions,
             strategy: self.strategy,
             depth: self.depth,
             faults: (!self.fault.is_empty()).then(|| faults.collect()),
@@ -118,8 +119,8 @@ impl Args {
     pub(super) fn flags(&self) -> String {
         let Options { contexts, rounds, strategy, depth, faults } = self.options();
         let faults = faults.map(|faults| format!(" --fault {faults}")).unwrap_or_default();
-        let strategy = strategy.name();
-        format!(" --strategy {strategy} --depth {depth} --contexts {contexts} --rounds {rounds}{faults}")
+        let name = strategy.name();
+        format!(" --strategy {name} --depth {depth} --contexts {contexts} --acquisitions {rounds}{faults}")
     }
 }
 
@@ -131,18 +132,6 @@ fn parse_strategy(name: &str) -> Result<Strategy, String> {
 fn parse_fault(name: &str) -> Result<Faults, String> {
     let valid = Fault::ALL.iter().map(|fault| fault.name()).chain(["none"]);
     name.parse().map_err(|_: String| unknown("fault", name, valid))
-}
-
-fn parse_time(text: &str) -> Result<Duration, String> {
-    const LONGEST: f64 = 10.0 * 86_400.0;
-    let units = [("ms", 1e-3), ("s", 1.0), ("m", 60.0), ("h", 3600.0)];
-    let seconds =
-        |(unit, factor): &(&str, f64)| Some(text.strip_suffix(unit)?.trim().parse::<f64>().ok()? * factor);
-    match units.iter().find_map(seconds) {
-        Some(seconds) if seconds > 0.0 && seconds <= LONGEST => Ok(Duration::from_secs_f64(seconds)),
-        Some(_) => Err("must be above 0 and at most ten days".to_owned()),
-        None => Err("write for example 500ms, 30s, 5m or 2h".to_owned()),
-    }
 }
 
 #[cfg(test)]
@@ -192,10 +181,11 @@ mod tests {
 
     #[test]
     fn times_and_numbers_are_checked() {
-        assert_eq!(parse_time("1.5m"), Ok(Duration::from_secs(90)));
-        assert_eq!(parse_time("250ms"), Ok(Duration::from_millis(250)));
+        let time = |text: &str| args(&[&format!("--time={text}")]).map(|args| args.time);
+        assert_eq!(time("1.5m").unwrap(), Some(Duration::from_secs(90)));
+        assert_eq!(time("250ms").unwrap(), Some(Duration::from_millis(250)));
         for bad in ["", "5", "s", "-1s", "1000h", "NaNs", "infs"] {
-            assert!(parse_time(bad).is_err(), "{bad}");
+            assert!(time(bad).is_err(), "{bad}");
         }
         assert!(args(&["--contexts", "0"]).is_err() && args(&["--contexts", "9"]).is_err());
         assert!(args(&["--contexts", "8"]).is_ok());

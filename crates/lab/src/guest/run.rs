@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let warnings = warning.into_iter().collect();
     let mut report =
         Report { schema: SCHEMA, complete: false, provenance, setting, runs: Vec::new(), warnings };
-    if !args.quiet {
+    if !args.files.quiet {
         announce(&report);
     }
     let done = all(args, &machine, &mut report, log, &mut exports);
@@ -74,7 +74,7 @@ fn all(
     let limits = [setting.boot_limit_s, work].map(Duration::from_secs_f64);
     let trials = setting.trials();
     // A guest may be silent for long.
-    let progress = Progress::new(trials.len() as u64 * PARTS, args.quiet).ticking();
+    let progress = Progress::new(trials.len() as u64 * PARTS, args.files.quiet).ticking();
     for (&trial @ (lock, round), before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
         if interrupt::requested() {
             break;

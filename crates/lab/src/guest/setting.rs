@@ -2,15 +2,16 @@
 use super::qemu::Accel;
 use super::workload::{self, Workload};
 use crate::bench::available_cpus;
+use core::time::Duration;
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use lab_kit::seed;
-use lab_kit::units::{plural, within};
+use lab_kit::units::{plural, seconds_within, within};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// The longest time, in seconds: a day, as in the guest.
-const SECONDS_MOST: f64 = 86_400.0;
+/// The longest time: a day, as in the guest.
+const DAY: Duration = Duration::from_hours(24);
 
 /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
 #[derive(clap::Args, Debug)]
@@ -28,9 +29,9 @@ pub(crate) struct Args {
     pub cpus: Option<usize>,
 
     /// Give a guest up whose work takes longer: a build says so itself and is unfinished, any other guest is
-    /// killed and has failed [default: 120, for torture, counter and rw beside --seconds; ten times as long
+    /// killed and has failed [default: 120s, for torture, counter and rw beside --time; ten times as long
     /// for conform]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub limit: Option<f64>,
 
     /// Succeed only if the guest finds each of these locks broken
@@ -53,10 +54,6 @@ pub(crate) struct Args {
     // Written after each boot, as guest.json, guest.csv and guest.html in a directory.
     #[command(flatten)]
     pub files: Files,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 /// What was asked for.
@@ -72,7 +69,7 @@ pub(crate) struct Setting {
     pub locks: Vec<String>,
 
     /// Boots for each lock, in rounds of all locks; medians are shown, with half the range from least to most
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = within(1_usize, 10_000))]
+    #[arg(long = "rounds", value_name = "N", default_value_t = 1, value_parser = within(1_usize, 10_000))]
     pub runs: usize,
 
     // As many as APIC numbers of eight bits can tell apart.
@@ -95,15 +92,15 @@ pub(crate) struct Setting {
     #[arg(long, value_name = "N", default_value_t = seed::fresh(), hide_default_value = true)]
     pub seed: u64,
 
-    /// How long torture, counter and rw are at work [default: 10]
-    #[arg(long, value_name = "S", value_parser = seconds)]
+    /// How long torture, counter and rw are at work [default: 10s]
+    #[arg(long = "time", value_name = "TIME", value_parser = seconds)]
     pub seconds: Option<f64>,
 
     #[arg(skip)]
     pub limit_s: f64,
 
     /// Give a guest up that has not come up after so long
-    #[arg(long = "boot-limit", value_name = "S", default_value_t = 60.0, value_parser = seconds)]
+    #[arg(long = "boot-limit", value_name = "TIME", default_value = "60s", value_parser = seconds)]
     pub boot_limit_s: f64,
 
     /// Replace a word of the guest's command line, such as jobs=3 or inside=1us; may be repeated
@@ -126,8 +123,7 @@ pub(crate) struct Setting {
 }
 
 fn seconds(text: &str) -> Result<f64, String> {
-    let given = text.parse().ok().filter(|&given| given > 0.0 && given <= SECONDS_MOST);
-    given.ok_or_else(|| format!("must be above 0 and at most {SECONDS_MOST} seconds"))
+    seconds_within(Duration::from_nanos(1), DAY)(text)
 }
 
 impl Setting {
@@ -144,7 +140,7 @@ impl Setting {
         if workload.lasts() {
             self.seconds.get_or_insert(10.0);
         } else if self.seconds.is_some() {
-            return Err(format!("--seconds is for torture, counter and rw, not for --workload {workload}"));
+            return Err(format!("--time is for torture, counter and rw, not for --workload {workload}"));
         }
         let work = if workload == Workload::Conform { 1200.0 } else { 120.0 + self.seconds.unwrap_or(0.0) };
         self.limit_s = limit.unwrap_or(work);
@@ -154,7 +150,8 @@ impl Setting {
                 return Err(format!("--set {word:?}: write a word and its value, such as jobs=3"));
             }
             if ["workload", "lock", "seed", "seconds", "limit"].contains(&name) {
-                return Err(format!("--set {word}: use --{name}"));
+                let flag = if name == "seconds" { "time" } else { name };
+                return Err(format!("--set {word}: use --{flag}"));
             }
         }
         self.cpus = available_cpus();

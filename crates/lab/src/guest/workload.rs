@@ -25,7 +25,7 @@ pub(crate) enum Workload {
 }
 
 impl Workload {
-    /// Whether it is at work for `--seconds`: how much was done is of interest, not how long it took.
+    /// Whether it is at work for `--time`: how much was done is of interest, not how long it took.
     pub(crate) fn lasts(self) -> bool {
         matches!(self, Self::Torture | Self::Counter | Self::Rw)
     }

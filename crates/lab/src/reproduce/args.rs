@@ -1,8 +1,8 @@
 //! What may be typed after `stanchion reproduce` and `stanchion fit`.
+use crate::one_by_one::ResultFile;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
 pub(crate) struct ReproduceArgs {
     /// Tables to run, by name; several are separated by commas [default: all]
@@ -36,10 +36,6 @@ pub(crate) struct ReproduceArgs {
     )]
     pub register: Option<PathBuf>,
 
-    /// Write every cell as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
     /// Write one row per cell as CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
@@ -48,13 +44,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub results: ResultFile,
 }
 
 #[derive(clap::Args, Clone, Debug)]
@@ -82,7 +73,7 @@ pub(crate) struct FitArgs {
 
     /// Steps of the optimiser
     #[arg(long, value_name = "N", default_value_t = 6)]
-    pub rounds: u32,
+    pub steps: u32,
 
     /// Runs of each cell with seeds 1 to N
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=100))]

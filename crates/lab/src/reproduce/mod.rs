@@ -12,6 +12,7 @@ mod tests;
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
+use crate::one_by_one::ResultFile;
 use lab_kit::export::Files;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, ended, print};
@@ -33,12 +34,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
-    let ReproduceArgs { json, csv, out, force, .. } = args.clone();
-    let mut exports = Files { json, csv, html: None, out, force }.open(&export::FORMATS)?;
+    let ReproduceArgs { csv, out, results: ResultFile { json, force, quiet }, .. } = args.clone();
+    let mut exports = Files { json, csv, html: None, out, force, quiet }.open(&export::FORMATS)?;
     interrupt::install();
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
-    let progress = Progress::new(jobs.len() as u64, args.quiet);
+    let progress = Progress::new(jobs.len() as u64, quiet);
     cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step()));
     progress.finish();
     let text = report::tables(&tables, &cells, &before) + &summary::text(&tables, &cells);

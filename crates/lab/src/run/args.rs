@@ -9,9 +9,10 @@ use super::record::cost::{self, Costs};
 use super::single::Single;
 use super::stats::Stats;
 use clap::builder::RangedU64ValueParser as Number;
+use core::time::Duration;
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
-use lab_kit::units::within;
+use lab_kit::units::{TEN_DAYS, seconds_within};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -54,17 +55,13 @@ pub(crate) struct Args {
     pub set: Vec<OsString>,
 
     /// Count what happens at each lock, and tell on standard error when the program has ended; also whenever
-    /// this command gets SIGUSR2, which then is not passed on
-    #[arg(long, conflicts_with = "compare", help_heading = STATISTICS)]
+    /// this command gets SIGUSR2, which then is not passed on; with --json all locks, as JSON
+    #[arg(long, group = "results", conflicts_with = "compare", help_heading = STATISTICS)]
     pub stats: bool,
 
     /// Locks to show, those waited for longest
     #[arg(long, value_name = "N", default_value_t = 10, requires = "stats", help_heading = STATISTICS)]
     pub stats_top: usize,
-
-    /// Write all locks as JSON, too
-    #[arg(long, value_name = "FILE", requires = "stats", help_heading = STATISTICS)]
-    pub stats_json: Option<PathBuf>,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
     #[arg(long, value_name = "FILE", conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
@@ -91,7 +88,7 @@ pub(crate) struct Args {
 
     /// Runs under each lock that count
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = Number::<usize>::new().range(1..=RUNS_MOST), requires = "compare", help_heading = COMPARING)]
-    pub runs: usize,
+    pub rounds: usize,
 
     /// Runs under each lock before them that do not count
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = Number::<usize>::new().range(..=RUNS_MOST), requires = "compare", help_heading = COMPARING)]
@@ -118,7 +115,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare", help_heading = COMPARING)]
     pub show_output: bool,
 
-    /// Write the whole result as JSON, after each run
+    /// Write the whole result as JSON: of a comparison after each run, of statistics at the end
     #[arg(long, value_name = "FILE", requires = "results", help_heading = COMPARING)]
     pub json: Option<PathBuf>,
 
@@ -140,10 +137,9 @@ pub(crate) struct Launch {
     #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = Number::<u64>::new().range(1..=1 << 20), requires = "recorded")]
     pub record_limit: u64,
 
-    /// End the program after this many seconds, with all that it started; it cannot read from a terminal then
-    /// [default: none; in comparisons 600]
-    // Ten days at most.
-    #[arg(long, value_name = "SECONDS", value_parser = within(1e-9, 864_000.0))]
+    /// End the program after this time, with all that it started; it cannot read from a terminal then
+    /// [default: none; in comparisons 10m]
+    #[arg(long, value_name = "TIME", value_parser = seconds_within(Duration::from_nanos(1), TEN_DAYS))]
     pub timeout: Option<f64>,
 
     /// The interposer [default: STANCHION_PRELOAD, or libstanchion_preload.so beside this command, in ../lib,
@@ -185,7 +181,7 @@ impl Args {
         if let Some(record) = &mut record {
             record.cost = ready.cost.take();
         }
-        let stats = || Stats::prepare(self.stats_top, self.stats_json.as_deref(), self.force);
+        let stats = || Stats::prepare(self.stats_top, self.json.as_deref(), self.force);
         let stats = self.stats.then(stats).transpose()?;
         let mut words = self.set.clone();
         words.extend(record.as_ref().map(|record| word_of("record", record.raw.path())).transpose()?);
@@ -239,7 +235,7 @@ impl Args {
         Ok(Setting {
             locks: chosen.to_vec(),
             metric: Metric::parse(&self.metric, self.higher_is_better)?,
-            runs: self.runs,
+            runs: self.rounds,
             warmup: self.warmup,
             timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },

@@ -40,7 +40,7 @@ fn everything_behind_the_program_is_the_programs() {
 #[test]
 fn flags_of_a_comparison_need_one() {
     for words in [
-        &["--runs", "3", "x"][..],
+        &["--rounds", "3", "x"][..],
         &["--json", "f", "x"],
         &["--check-output", "x"],
         &["--metric", "cpu", "x"],
@@ -71,7 +71,7 @@ fn absurd_numbers_and_words_are_refused() {
         assert!(refused(&["--record", "t", "--record-limit", mib, "/no/such"]).contains("--record-limit"));
     }
     for runs in ["0", "100000"] {
-        assert!(refused(&["--compare", "--runs", runs, "/no/such"]).contains("--runs"));
+        assert!(refused(&["--compare", "--rounds", runs, "/no/such"]).contains("--rounds"));
     }
     assert!(refused(&["--compare", "--metric", "wal", "/no/such"]).contains("--metric"));
     assert!(refused(&["--set", "lock=byte", "/no/such"]).contains("use --lock"));
@@ -88,7 +88,7 @@ fn a_setting_is_what_was_typed_or_the_default() {
     let usual = setting(&["--compare", "x"]);
     assert_eq!((usual.runs, usual.warmup, usual.order, usual.metric), (5, 0, Order::Rotated, Metric::Wall));
     let typed =
-        setting(&["--compare", "--runs", "9", "--warmup", "2", "--seed", "7", "--metric", "cpu", "x"]);
+        setting(&["--compare", "--rounds", "9", "--warmup", "2", "--seed", "7", "--metric", "cpu", "x"]);
     assert_eq!((typed.runs, typed.warmup, typed.order, typed.seed), (9, 2, Order::Shuffled, 7));
 }
 

@@ -27,10 +27,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: String,
 
-    /// vCPU or thread counts: numbers, ranges and multiples of the CPUs, such as 1,2,4-8,16-64:16,2x
-    /// [default: a few]
-    #[arg(long, value_name = "LIST", visible_alias = "threads")]
-    pub vcpus: Option<String>,
+    /// Counts of vCPUs, or of threads where there is no hypervisor: numbers, ranges and multiples of the
+    /// CPUs, such as 1,2,4-8,16-64:16,2x [default: a few]
+    #[arg(long, value_name = "LIST")]
+    pub threads: Option<String>,
 
     /// More counts, as multiples of the machine's CPUs, such as 1,1.5,2
     #[arg(long, value_name = "LIST")]
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     pub warm_up: Option<Duration>,
 
     /// Runs of each cell, each with a seed of its own; means come with 95 % confidence intervals [default: 5]
-    #[arg(long, value_name = "N", visible_alias = "rounds", value_parser = within(1_usize, 1000))]
-    pub repeat: Option<usize>,
+    #[arg(long, value_name = "N", value_parser = within(1_usize, 1000))]
+    pub seeds: Option<usize>,
 
     /// The first of these seeds; the same seed gives the same result on every host [default: 1]
     #[arg(long, value_name = "N", value_parser = within(0, u64::MAX - 1000))]
@@ -92,10 +92,6 @@ pub(crate) struct Args {
     /// Where that part begins, counted from the end of the warm-up [default: 0s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub trace_from: Option<Duration>,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
 }
 
 #[cfg(test)]
@@ -111,11 +107,11 @@ mod tests {
 
     #[test]
     fn times_and_numbers_are_read_and_the_last_of_several_counts() {
-        let words = "sim --time 2us --warm-up 0s --repeat 3 --rounds 4 --seed 18446744073709550615 --limit 9 \
+        let words = "sim --time 2us --warm-up 0s --seeds 3 --seeds 4 --seed 18446744073709550615 --limit 9 \
                      --jobs 1024 --trace-time 1ms --trace-from 5ns";
         let args = Line::parse_from(words.split_whitespace()).args;
         assert_eq!(
-            (args.repeat, args.seed, args.limit, args.jobs),
+            (args.seeds, args.seed, args.limit, args.jobs),
             (Some(4), Some(u64::MAX - 1000), Some(9), Some(1024))
         );
         let times = [args.time, args.warm_up, args.trace_time, args.trace_from];

@@ -25,34 +25,35 @@ impl Config {
             return Err("--time: nothing happens in no time".to_owned());
         }
         let warm_up = args.warm_up.map_or(20 * MS, virtual_time);
-        let repeat = args.repeat.unwrap_or(if watching { 1 } else { 5 });
+        let seeds = args.seeds.unwrap_or(if watching { 1 } else { 5 });
         let seed = args.seed.unwrap_or(1);
         let part = part(args, watching, time)?;
         let scenes = scenes::resolve(&scenes::Typed {
             machines: args.machine.as_deref().unwrap_or("small-vm"),
             workloads: args.workload.as_deref().unwrap_or("medium"),
-            vcpus: args.vcpus.as_deref(),
+            vcpus: args.threads.as_deref(),
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
             files: &[],
         })
-        .map_err(|error| format!("--{error}"))?;
+        // Counts are of vCPUs, whatever their flag is called.
+        .map_err(|error| format!("--{}", error.replacen("vcpus:", "threads:", 1)))?;
         let locks = scenes::locks(&args.lock, &scenes).map_err(|error| format!("--{error}"))?;
         for scene in &scenes {
             scenes::probe(scene, &locks)?;
         }
         let cells = locks.len() * scenes.iter().map(|scene| scene.counts.len()).sum::<usize>();
-        let runs = cells * repeat;
+        let runs = cells * seeds;
         if part.is_some() && runs > 1 {
-            let more = if repeat > 1 { ", and --repeat 1" } else { "" };
+            let more = if seeds > 1 { ", and --seeds 1" } else { "" };
             return Err(format!(
-                "--trace and --timeline show one run, not {runs}: name one machine, workload, --lock and --vcpus{more}"
+                "--trace and --timeline show one run, not {runs}: name one machine, workload, --lock and --threads{more}"
             ));
         }
         let watched = part.map(|(from, to)| (warm_up + from, warm_up + to));
         let setting = Setting {
             locks,
-            seeds: (seed..seed + repeat as u64).collect(),
+            seeds: (seed..seed + seeds as u64).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
             limit: args.limit.unwrap_or(1_000_000_000),
@@ -137,7 +138,7 @@ mod tests {
     fn locks_keep_the_order_typed_and_counts_follow_the_machine() {
         let config = resolve(|args| {
             args.lock = "ticket,byte,ticket".into();
-            args.vcpus = Some("3-5,1x".into());
+            args.threads = Some("3-5,1x".into());
             args.overcommit = Some("1,1.5,4".into());
         })
         .expect("valid");
@@ -193,7 +194,7 @@ mod tests {
             resolve(|args| {
                 args.trace = Some("no-such-file.json".into());
                 args.lock = "byte".into();
-                args.vcpus = Some("2".into());
+                args.threads = Some("2".into());
                 args.warm_up = Some(Duration::from_millis(1));
                 change(args);
             })
@@ -207,7 +208,7 @@ mod tests {
         );
         for (change, text) in [
             ((|args| args.lock = "byte,ticket".into()) as fn(&mut Args), "show one run, not 2"),
-            (|args| args.repeat = Some(3), "and --repeat 1"),
+            (|args| args.seeds = Some(3), "and --seeds 1"),
             (|args| args.trace_time = Some(Duration::from_secs(1)), "the longest recording"),
             (|args| args.trace_time = Some(Duration::ZERO), "is empty"),
             (|args| args.trace_from = Some(Duration::from_millis(200)), "beyond the end"),
@@ -243,8 +244,8 @@ mod tests {
             (|args| args.lock = ",".into(), "--lock: ',' names nothing"),
             (|args| args.machine = Some("smal-vm".into()), "small-vm"),
             (|args| args.workload = Some("shrot".into()), "short"),
-            (|args| args.vcpus = Some("0".into()), "--vcpus: '0' vCPUs cannot be run"),
-            (|args| args.vcpus = Some("many".into()), "--vcpus: 'many' is no vCPU count"),
+            (|args| args.threads = Some("0".into()), "--threads: '0' vCPUs cannot be run"),
+            (|args| args.threads = Some("many".into()), "--threads: 'many' is no vCPU count"),
             (|args| args.overcommit = Some("x".into()), "--overcommit: '' is no multiple"),
             (|args| args.set = vec!["host".into()], "--set: 'host' is no KEY=VALUE"),
             (|args| args.set = vec!["memory.remote-dirt=1".into()], "memory.remote-dirty"),
@@ -264,7 +265,7 @@ mod tests {
     fn what_the_simulator_would_refuse_is_refused_before_anything_runs() {
         let error = resolve(|args| {
             args.set = vec!["host.scheduler=\"pinned\"".into()];
-            args.vcpus = Some("2,3".into());
+            args.threads = Some("2,3".into());
         });
         assert!(error.err().is_some_and(|error| error.contains("3 vCPUs do not fit")));
     }

@@ -4,16 +4,17 @@ use super::tormentor::Shuffle;
 use crate::one_by_one::{ResultFile, chosen, cpus};
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
+use core::time::Duration;
 use lab_kit::names::{self, LockNames};
 use lab_kit::seed;
-use lab_kit::units::within;
+use lab_kit::units::{TEN_DAYS, time_within};
 use serde::{Deserialize, Serialize};
 use std::{io, thread};
 
 /// The most threads of each kind that make sense on any machine.
 const THREADS_MOST: u64 = 4096;
-/// The shortest time in seconds that can be kept, and ten days.
-const SECONDS: [f64; 2] = [0.001, 864_000.0];
+/// The shortest time that can be kept.
+const LEAST: Duration = Duration::from_millis(1);
 
 #[derive(clap::Args)]
 #[command(
@@ -31,8 +32,8 @@ pub(crate) struct Args {
     pub(super) list: bool,
 
     /// How long to torture each lock
-    #[arg(long, value_name = "S", default_value = "10", value_parser = within(SECONDS[0], SECONDS[1]))]
-    seconds: f64,
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = time_within(LEAST, TEN_DAYS))]
+    time: Duration,
 
     /// Threads that write [default: twice the CPUs]
     #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(..=THREADS_MOST))]
@@ -47,22 +48,22 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = seed::fresh(), hide_default_value = true)]
     seed: u64,
 
-    /// Seconds between two lines of statistics [default: a fifth of the run, 15 at most]
-    #[arg(long, value_name = "S", value_parser = within(SECONDS[0], SECONDS[1]))]
-    stat_interval: Option<f64>,
+    /// Time between two lines of statistics [default: a fifth of the run, 15s at most]
+    #[arg(long, value_name = "TIME", value_parser = time_within(LEAST, TEN_DAYS))]
+    stat_interval: Option<Duration>,
 
-    /// A lock is stalled when nobody has got it for this long although somebody wants it [default: 3, more
+    /// A lock is stalled when nobody has got it for this long although somebody wants it [default: 3s, more
     /// with very many threads]
-    #[arg(long, value_name = "S", value_parser = within(0.1, 3600.0))]
-    stall_seconds: Option<f64>,
+    #[arg(long, value_name = "TIME", value_parser = time_within(100 * LEAST, Duration::from_hours(1)))]
+    stall_time: Option<Duration>,
 
     /// How long the rare long holds take
-    #[arg(long, value_name = "MS", default_value = "20", value_parser = value_parser!(u64).range(1..=60_000))]
-    long_hold: u64,
+    #[arg(long, value_name = "TIME", default_value = "20ms", value_parser = time_within(LEAST, Duration::from_mins(1)))]
+    long_hold: Duration,
 
-    /// Seconds between two pauses of all threads
-    #[arg(long, value_name = "S", default_value = "1", value_parser = within(SECONDS[0], SECONDS[1]))]
-    stutter: f64,
+    /// Time between two pauses of all threads
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = time_within(LEAST, TEN_DAYS))]
+    stutter: Duration,
 
     /// Extras to leave out (see --list), or `all`
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -104,16 +105,18 @@ impl Args {
             return Err("--writers 0 and --readers 0 leave nobody to torture the lock".to_owned());
         }
         let crowd = writers + self.readers(rows.iter().any(|row| row.skills.shares));
+        let seconds = self.time.as_secs_f64();
+        let typed = |time: Option<Duration>| time.map(|time| time.as_secs_f64());
         Ok(Orders {
             lock: String::new(),
-            seconds: self.seconds,
+            seconds,
             writers,
             readers,
             seed: self.seed,
-            stat_interval: self.stat_interval.unwrap_or((self.seconds / 5.0).min(15.0)),
-            stall_seconds: self.stall_seconds.unwrap_or_else(|| stall_limit(crowd, cpus())),
-            long_hold_ms: self.long_hold,
-            stutter: self.stutter,
+            stat_interval: typed(self.stat_interval).unwrap_or((seconds / 5.0).min(15.0)),
+            stall_seconds: typed(self.stall_time).unwrap_or_else(|| stall_limit(crowd, cpus())),
+            long_hold_ms: self.long_hold.as_millis() as u64,
+            stutter: self.stutter.as_secs_f64(),
             extras: Extras::without(&self.without)?,
         })
     }
@@ -248,11 +251,11 @@ mod tests {
         assert!(!planned(&["--writers", "4097"]));
         assert!(!planned(&["--readers", "4097"]));
         assert!(planned(&["--writers", "0", "--readers", "1"]));
-        for bad in ["0", "-1", "NaN", "inf", "1e9", "ten"] {
-            assert!(args(&[&format!("--seconds={bad}")]).is_err(), "{bad}");
+        for bad in ["0s", "-1s", "NaNs", "infs", "1e9s", "ten", "10", "241h"] {
+            assert!(args(&[&format!("--time={bad}")]).is_err(), "{bad}");
         }
-        assert!(planned(&["--seconds", "0.01"]));
-        assert!(!planned(&["--stall-seconds", "0.01"]) && !planned(&["--long-hold", "0"]));
+        assert!(planned(&["--time", "10ms"]));
+        assert!(!planned(&["--stall-time", "10ms"]) && !planned(&["--long-hold", "0"]));
     }
 
     #[test]

@@ -20,12 +20,12 @@ fn a_comparison_is_refused_before_anything_is_measured() {
     check_refusal(&["--compare", "--seeds", "0"], "--seeds");
     check_refusal(&["--compare", "--sim-time", "0"], "--sim-time");
     check_refusal(&["--compare", "--sim-time", "5 parsecs"], "--sim-time");
-    check_refusal(&["--compare", "--out", "/tmp/x.toml"], "--out");
+    check_refusal(&["--compare", "--toml", "/tmp/x.toml"], "--toml");
 }
 
 #[test]
 fn a_calibration_is_refused_before_anything_is_measured() {
     check_refusal(&["--cpus", "100000"], "100000");
     check_refusal(&["--threads", "2"], "--compare");
-    check_refusal(&["--out", "/nonexistent/machine.toml"], "cannot write /nonexistent/machine.toml");
+    check_refusal(&["--toml", "/nonexistent/machine.toml"], "cannot write /nonexistent/machine.toml");
 }

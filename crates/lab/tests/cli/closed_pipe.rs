@@ -20,7 +20,7 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
         "completions bash",
         "completions zsh",
         "torture --list",
-        "torture --lock qspin --seconds 1",
+        "torture --lock qspin --time 1s",
         "explore --list",
         "explore --lock qspin --schedules 100",
         "explore --lock qspin --replay 1",

@@ -81,7 +81,10 @@ fn bad_input_is_refused_in_one_line() {
         (&["--lock", "qspim"][..], "unknown lock 'qspim': nearest are qspin"),
         (&["--fault", "stave"], "unknown fault 'stave': nearest are starve"),
         (&["--contexts", "9"], "invalid value '9' for '--contexts <N>': 9 is not in 1..=8"),
-        (&["--time", "5"], "invalid value '5' for '--time <TIME>': write for example"),
+        (
+            &["--time", "5"],
+            "invalid value '5' for '--time <TIME>': the time '5' has no unit: write for example",
+        ),
         // Seeds that follow would run out of numbers, and the exploration would never end.
         (
             &["--schedules", "3", "--seed", "18446744073709551615"],

@@ -11,7 +11,7 @@ fn result(dir: &Path, name: &str, words: &[&str]) -> String {
 }
 
 const SIM: &[&str] =
-    &["sim", "-q", "--time", "1ms", "--repeat", "5", "--vcpus", "1,2", "--lock", "byte,ticket"];
+    &["sim", "-q", "--time", "1ms", "--seeds", "5", "--threads", "1,2", "--lock", "byte,ticket"];
 
 #[test]
 fn every_figure_has_a_verdict_and_a_table() {

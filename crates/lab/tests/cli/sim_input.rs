@@ -14,7 +14,7 @@ fn unknown_names_are_answered_with_the_nearest() {
     assert!(refused(&["--set", "memory.remote-dirt=1"]).contains("memory.remote-dirty"));
     assert!(refused(&["--set", "hypervisor.slise=1ms"]).contains("slice"));
     assert!(refused(&["--set", "workload.critcal=1"]).contains("workload.critical"));
-    assert!(refused(&["--vcpsu", "2"]).contains("--vcpus"));
+    assert!(refused(&["--trheads", "2"]).contains("--threads"));
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn settings_in_names_of_locks_are_checked() {
 
 #[test]
 fn absurd_values_are_refused() {
-    for vcpus in ["0", "5000", "-1", "0x", "two", "", "9-3"] {
-        assert!(refused(&[&format!("--vcpus={vcpus}")]).contains("--vcpus"), "{vcpus}");
+    for threads in ["0", "5000", "-1", "0x", "two", "", "9-3"] {
+        assert!(refused(&[&format!("--threads={threads}")]).contains("--threads"), "{threads}");
     }
     for multiple in ["0", "-1", "x", "99999", ""] {
         assert!(refused(&[&format!("--overcommit={multiple}")]).contains("--overcommit"), "{multiple}");
@@ -40,11 +40,11 @@ fn absurd_values_are_refused() {
         assert!(refused(&[&format!("--time={time}")]).contains("--time"), "{time}");
     }
     for (flag, value) in
-        [("--repeat", "0"), ("--repeat", "1001"), ("--seed", "x"), ("--limit", "0"), ("--jobs", "0")]
+        [("--seeds", "0"), ("--seeds", "1001"), ("--seed", "x"), ("--limit", "0"), ("--jobs", "0")]
     {
         assert!(refused(&[flag, value]).contains(flag), "{flag} {value}");
     }
-    assert!(refused(&["--repeat", "0"]).contains("must be a number from 1 to 1000"));
+    assert!(refused(&["--seeds", "0"]).contains("must be a number from 1 to 1000"));
     assert!(refused(&["--time", "0s"]).contains("--time: nothing happens in no time"));
     for set in
         ["memory.hit", "memory.hit=", "memory.hit=-1", "topology.sockets=9999999", "=", "memory.hit=1y"]
@@ -55,7 +55,7 @@ fn absurd_values_are_refused() {
 
 #[test]
 fn what_does_not_fit_on_the_machine_is_refused_before_anything_runs() {
-    let error = refused(&["--machine", "xeon-e7-8895v3-4x18x2", "--vcpus", "1,145"]);
+    let error = refused(&["--machine", "xeon-e7-8895v3-4x18x2", "--threads", "1,145"]);
     assert!(error.contains("145 vCPUs do not fit"), "{error}");
     assert!(refused(&["--machine", "/no/such/file.toml"]).contains("/no/such/file.toml"));
 }
@@ -66,8 +66,8 @@ fn a_trace_of_several_runs_is_refused_and_creates_nothing() {
     let file = dir.path().join("trace.json");
     let path = file.to_str().expect("plain path");
     assert!(refused(&["--trace", path]).contains("show one run"));
-    let one = ["--lock", "byte", "--vcpus", "2"];
-    assert!(refused(&[&one[..], &["--timeline", path, "--repeat", "2"]].concat()).contains("--repeat 1"));
+    let one = ["--lock", "byte", "--threads", "2"];
+    assert!(refused(&[&one[..], &["--timeline", path, "--seeds", "2"]].concat()).contains("--seeds 1"));
     assert!(refused(&[&one[..], &["--trace", path, "--timeline", path]].concat()).contains("named twice"));
     let nowhere = refused(&[&one[..], &["--timeline", "no-such-directory/file"]].concat());
     assert!(nowhere.contains("cannot write no-such-directory/file"), "{nowhere}");

@@ -14,7 +14,7 @@ const TINY: [&str; 10] = [
     "1ms",
     "--warm-up",
     "100us",
-    "--repeat",
+    "--seeds",
     "2",
     "--lock",
     "byte,ticket,pv-qspin",
@@ -39,7 +39,7 @@ fn a_run_prints_tables_and_writes_all_files() {
         "small-vm,xen-2cpu",
         "--workload",
         "short,medium",
-        "--vcpus",
+        "--threads",
         "1-2",
         "--overcommit",
         "2",
@@ -90,7 +90,7 @@ fn a_lock_with_other_tunables_is_simulated_with_them() {
     must_run(&[
         "--lock",
         locks,
-        "--vcpus",
+        "--threads",
         "4",
         "--time",
         "5ms",
@@ -114,7 +114,7 @@ fn a_seed_gives_the_same_result_however_many_run_at_a_time() {
     let run = |name: &str, seed: &str, jobs: &str| {
         let file = dir.path().join(name);
         must_run(&[
-            "--vcpus",
+            "--threads",
             "2,4",
             "--seed",
             seed,
@@ -141,7 +141,7 @@ fn a_seed_gives_the_same_result_however_many_run_at_a_time() {
 fn a_run_beyond_its_limit_is_cut_and_marked() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("cut.json");
-    let text = must_run(&["--vcpus", "4", "--limit", "2000", "--json", file.to_str().expect("plain path")]);
+    let text = must_run(&["--threads", "4", "--limit", "2000", "--json", file.to_str().expect("plain path")]);
     assert!(text.contains("cut short (!)"), "{text}");
     assert_eq!(json(&file)["cells"][0]["state"], "cut");
 }
@@ -156,9 +156,9 @@ fn trace_and_timeline_show_one_run() {
     let text = must_run(&[
         "--lock",
         "ticket",
-        "--repeat",
+        "--seeds",
         "1",
-        "--vcpus",
+        "--threads",
         "4",
         "--machine",
         "small-vm",
@@ -193,9 +193,9 @@ fn an_interrupt_keeps_what_is_finished() {
         "byte",
         "--workload",
         "short",
-        "--vcpus",
+        "--threads",
         "1,2",
-        "--repeat",
+        "--seeds",
         "200",
         "--jobs",
         "1",

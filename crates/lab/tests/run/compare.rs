@@ -14,7 +14,18 @@ fn numbers_of_the_output_are_compared_and_written() {
     let Some(preload) = Preload::build() else { return };
     let (file, table) = (preload.dir().join("r.json"), preload.dir().join("r.csv"));
     let output = preload
-        .run(&["--compare", "--quiet", "--lock", "libc,qspin", "--runs", "5", "--warmup", "1", "--seed", "3"])
+        .run(&[
+            "--compare",
+            "--quiet",
+            "--lock",
+            "libc,qspin",
+            "--rounds",
+            "5",
+            "--warmup",
+            "1",
+            "--seed",
+            "3",
+        ])
         .args(["--metric", "rate: ([0-9]+)", "--higher-is-better", "--json"])
         .arg(&file)
         .arg("--csv")
@@ -50,10 +61,10 @@ fn runs_that_fail_hang_or_print_something_else_are_told_by_lock() {
             "-q",
             "--lock",
             "libc,qspin,byte,ppc-simple,cna",
-            "--runs",
+            "--rounds",
             "3",
             "--timeout",
-            "1",
+            "1s",
         ])
         .args(["--check-output", "--", "sh", "-c", script])
         .output()
@@ -74,7 +85,7 @@ fn runs_that_fail_hang_or_print_something_else_are_told_by_lock() {
 fn output_is_shown_on_standard_error_if_asked_for() {
     let Some(preload) = Preload::build() else { return };
     let output = preload
-        .run(&["--compare", "--runs", "1", "--show-output", "--", "sh", "-c", "echo hello from $STANCHION"])
+        .run(&["--compare", "--rounds", "1", "--show-output", "--", "sh", "-c", "echo hello from $STANCHION"])
         .output()
         .expect("the program starts");
     let error = text(&output.stderr);
@@ -90,7 +101,7 @@ fn an_interruption_ends_the_run_and_keeps_what_is_finished() {
     // The first two runs end, the third waits to be interrupted.
     let script = format!("echo x >> {0}; [ $(wc -l < {0}) -lt 3 ] || sleep 500", flag.display());
     let mut child = preload
-        .run(&["--compare", "--runs", "50", "--json"])
+        .run(&["--compare", "--rounds", "50", "--json"])
         .arg(&file)
         .args(["--", "sh", "-c", &script])
         .stdout(Stdio::piped())
@@ -121,7 +132,7 @@ fn memory_is_told_and_doubted_where_it_is_our_own() {
     let Some(preload) = Preload::build() else { return };
     let run = |source: &str| {
         let program = preload.program("eater", source);
-        let arguments = ["--compare", "-q", "--metric", "rss", "--runs", "1", "--lock", "libc,qspin", "--"];
+        let arguments = ["--compare", "-q", "--metric", "rss", "--rounds", "1", "--lock", "libc,qspin", "--"];
         let output = preload.run(&arguments).arg(program).output().expect("the program starts");
         assert_eq!(output.status.code(), Some(0));
         text(&output.stderr)

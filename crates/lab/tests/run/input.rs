@@ -94,7 +94,7 @@ fn slips_are_answered_with_the_nearest() {
     let slip = |words: &[&str]| refused(&mut stanchion(words));
     assert!(slip(&["run", "--lock", "unfairq", "true"]).contains("unfair-q"));
     assert!(slip(&["run", "--comprae", "true"]).contains("--compare"));
-    assert!(slip(&["run", "--runs", "3", "true"]).contains("--compare"));
+    assert!(slip(&["run", "--rounds", "3", "true"]).contains("--compare"));
     assert!(slip(&["run"]).contains("no program"));
 }
 

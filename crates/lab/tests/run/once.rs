@@ -97,7 +97,7 @@ fn is_ignored(signal: Signal) -> bool {
 #[test]
 fn signals_are_passed_on() {
     let Some(preload) = Preload::build() else { return };
-    for options in [&[][..], &["--timeout", "100"]] {
+    for options in [&[][..], &["--timeout", "100s"]] {
         for (signal, name) in
             [(Signal::INT, "INT"), (Signal::TERM, "TERM"), (Signal::HUP, "HUP"), (Signal::USR2, "USR2")]
         {
@@ -135,12 +135,12 @@ fn a_timeout_ends_the_program_with_all_that_it_started() {
     // The pipe closes only when the last of them is gone: that this test ends is what it shows.
     let script = "trap '' TERM; sleep 500 & sleep 500; sleep 500";
     let output = preload
-        .run(&["-q", "--timeout", "0.2", "--", "sh", "-c", script])
+        .run(&["-q", "--timeout", "0.2s", "--", "sh", "-c", script])
         .output()
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(124));
     assert_eq!(line(&output), "stanchion: ended the program after --timeout 0.2 s");
-    let quick = preload.run(&["-q", "--timeout", "100", "sh", "-c", "exit 4"]).status().expect("starts");
+    let quick = preload.run(&["-q", "--timeout", "100s", "sh", "-c", "exit 4"]).status().expect("starts");
     assert_eq!(quick.code(), Some(4));
 }
 

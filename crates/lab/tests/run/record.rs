@@ -43,7 +43,7 @@ fn run(main: &str, flags: &[&str]) -> Option<Run> {
     let built = built.expect("the compiler starts");
     assert!(built.status.success(), "{}", text(&built.stderr));
     fs::create_dir(dir.path().join("out")).expect("made");
-    let mut command = stanchion(&["run", "--timeout", "120", "--record"]);
+    let mut command = stanchion(&["run", "--timeout", "120s", "--record"]);
     command.arg(dir.path().join("out/trace")).args(flags).arg(&program);
     command.env("STANCHION_PRELOAD", library()).env_remove("LD_PRELOAD");
     let output = command.output().expect("the program starts");

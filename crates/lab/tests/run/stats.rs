@@ -57,7 +57,7 @@ fn run(main: &str) -> Option<Run> {
         .output();
     let output = output.expect("the compiler starts");
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let mut command = stanchion(&["run", "--stats", "--stats-json"]);
+    let mut command = stanchion(&["run", "--stats", "--json"]);
     command
         .arg(dir.path().join("stats.json"))
         .arg(&program)

@@ -27,8 +27,8 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         None => native::check(args).map(|()| None)?,
     };
     let csv = args.csv.iter().map(|path| (path.clone(), export::csv as Writer<Comparison>));
-    let files = args.json.iter().map(|path| (path.clone(), json as Writer<Comparison>)).chain(csv);
-    let mut files = Exports::open(files.collect(), args.force)?;
+    let files = args.results.json.iter().map(|path| (path.clone(), json as Writer<Comparison>)).chain(csv);
+    let mut files = Exports::open(files.collect(), args.results.force)?;
     let comparison = compared(args, recorded).inspect_err(|_| files.abandon())?;
     let written = files.write(&comparison).err();
     let text = export::table(&comparison) + &files.written();

@@ -85,7 +85,7 @@ fn words(args: &Args) -> Vec<String> {
     for (flag, value) in [("threads", threads), ("time", time), ("rounds", &rounds), ("cpus", cpus)] {
         words.extend(value.iter().map(|value| format!("--{flag}={value}")));
     }
-    words.extend(args.quiet.then(|| "--quiet".to_owned()));
+    words.extend(args.results.quiet.then(|| "--quiet".to_owned()));
     words
 }
 

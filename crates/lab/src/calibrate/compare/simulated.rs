@@ -47,7 +47,7 @@ fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
 }
 
 pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
-    let progress = Progress::new(cells.len() as u64, args.quiet);
+    let progress = Progress::new(cells.len() as u64, args.results.quiet);
     let rows = spread(cells, &interrupt::requested, |cell| {
         let row = simulate(args, machine, cell);
         progress.step();

@@ -53,7 +53,7 @@ type Found = descent::Found<Vec<Measured>>;
 /// Fits, checks or records. Whether it holds: a fit passes the bars, one that is checked is not stale.
 fn one(problem: &Problem, args: &FitArgs, on_record: &[Fit], text: &mut String) -> Result<bool, ExitCode> {
     let moves = !args.check && !args.record && !problem.knobs.is_empty();
-    let Some((before, after)) = search(problem, args, if moves { args.rounds } else { 0 }) else {
+    let Some((before, after)) = search(problem, args, if moves { args.steps } else { 0 }) else {
         if interrupt::requested() {
             return Err(ended(INTERRUPTED, "interrupted; nothing was written"));
         }

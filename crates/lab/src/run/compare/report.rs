@@ -143,7 +143,7 @@ impl Report {
             if summary.noise() > NOISY {
                 let noise = percent(summary.noise());
                 doubts.push(format!(
-                    "{lock}: noisy, runs deviate from their median by {noise}; more --runs, or a quieter machine"
+                    "{lock}: noisy, runs deviate from their median by {noise}; more --rounds, or a quieter machine"
                 ));
             }
             let floor = self.rss_floor_kib;

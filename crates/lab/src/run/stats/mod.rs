@@ -37,7 +37,7 @@ impl Stats {
         super::args::word_of("stats", &file)?;
         let writer: Writer<Snapshot> = lab_kit::export::json;
         let json = json.map(|path| (path.to_owned(), writer)).into_iter().collect();
-        let json = Exports::open(json, force).map_err(|line| format!("--stats-json: {line}"))?;
+        let json = Exports::open(json, force).map_err(|line| format!("--json: {line}"))?;
         Ok(Self { file, top, json })
     }
 
@@ -71,12 +71,12 @@ impl Stats {
         told.ok()
     }
 
-    /// The same at the end, and in the file of `--stats-json`.
+    /// The same at the end, and in the file of `--json`.
     pub(crate) fn finish(&mut self) {
         if let Some(snapshot) = self.tell()
             && let Err(error) = self.json.write(&snapshot)
         {
-            eprintln!("stanchion: --stats-json: {error}");
+            eprintln!("stanchion: --json: {error}");
         }
     }
 }

@@ -5,7 +5,8 @@ use core::time::Duration;
 use std::time::Instant;
 
 fn run(script: &str, more: &[&str]) -> Printed {
-    let arguments = [&["--lock", "byte", "--limit", "1", "--boot-limit", "2", "--seed", "1"], more].concat();
+    let arguments =
+        [&["--lock", "byte", "--limit", "1s", "--boot-limit", "2s", "--seed", "1"], more].concat();
     Fake::new(script).run(&arguments)
 }
 
@@ -46,7 +47,7 @@ fn a_guest_that_hangs_is_killed_at_the_limit() {
     let start = Instant::now();
     let fake = Fake::new(&format!("{} sleep 600", say(&[BOOT, "last words"])));
     let path = fake.path("r.json");
-    let printed = fake.run(&["--lock", "byte", "--limit", "1", "--json", path.to_str().expect("text")]);
+    let printed = fake.run(&["--lock", "byte", "--limit", "1s", "--json", path.to_str().expect("text")]);
     assert!(reason(&printed).contains("killed, as it did not end at --limit"), "{printed:?}");
     assert_eq!(json(&path)["runs"][0]["state"], "killed");
     let printed = run("trap '' TERM; while :; do sleep 1; done", &[]);
@@ -103,7 +104,7 @@ fn one_that_fails_does_not_keep_the_others_from_running() {
         "case $words in *lock=byte*) exit 0;; esac\n{} exit 33",
         say(&[BOOT, &work("x", 3, true), OVER])
     );
-    let printed = Fake::new(&script).run(&["--lock", "byte,qspin", "--limit", "1"]);
+    let printed = Fake::new(&script).run(&["--lock", "byte,qspin", "--limit", "1s"]);
     assert!(reason(&printed).contains("did not come up"), "{printed:?}");
     assert!(printed.out.lines().any(|line| line.contains("qspin") && line.contains("3.00")), "{printed:?}");
 }

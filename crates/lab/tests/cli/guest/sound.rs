@@ -23,12 +23,12 @@ fn a_build_is_told_by_lock_and_written_in_all_formats() {
     let printed = fake.run(&[
         "--lock",
         "qspin,ticket,byte",
-        "--runs",
+        "--rounds",
         "2",
         "--seed",
         "7",
         "--limit",
-        "30",
+        "30s",
         "--out",
         out.to_str().expect("text"),
     ]);
@@ -69,8 +69,7 @@ fn options_become_words_and_arguments_of_the_machine() {
     let boot = BOOT.replace("\"vcpus\":4,\"nodes\":1", "\"vcpus\":6,\"nodes\":2");
     let keep = "echo \"$words\" > \"$(dirname \"$0\")/words\"; echo \"$all\" > \"$(dirname \"$0\")/all\"";
     let fake = Fake::new(&format!("{keep}\n{} exit 33", say(&[&boot, &work("qrw", 2, true), OVER])));
-    let guest =
-        ["--workload", "rw", "--lock", "qrw", "--seconds", "2.5", "--seed", "3", "--set", "inside=1us"];
+    let guest = ["--workload", "rw", "--lock", "qrw", "--time", "2.5s", "--seed", "3", "--set", "inside=1us"];
     let machine = ["--vcpus", "6", "--cpus", "1", "--numa", "2", "--memory", "512", "-q"];
     let printed = fake.run(&[&guest[..], &machine].concat());
     assert_eq!((printed.code, printed.err.as_str()), (Some(0), ""), "{printed:?}");
