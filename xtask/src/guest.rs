@@ -102,12 +102,12 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
         machine.args(MACHINE.split_whitespace()).args(["-smp", &check.vcpus.to_string()]);
         machine.args(check.more.split_whitespace());
         machine.arg("-kernel").arg(image).args(["-append", &check.line]);
-        let (ended, took) = process::start(&mut machine, &log, &err)?.wait(LIMIT)?;
-        let status = ended.and_then(|status| status.code());
+        let gone = process::run(&mut machine, [&log, &err], LIMIT)?;
+        let status = gone.in_time().and_then(|status| status.code());
         let printed = files::text(&log)? + &files::text(&err)?;
         let judged = check.judge(status, &printed);
         let verdict = if judged.is_ok() { "ok" } else { "FAILED" };
-        println!("{:<20} {verdict} in {:.2} s", check.name, took.as_secs_f64());
+        println!("{:<20} {verdict} in {:.2} s", check.name, gone.wall.as_secs_f64());
         if let Err(trouble) = judged {
             println!("{trouble}; it printed:\n{printed}");
             failed += 1;

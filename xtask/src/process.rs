@@ -1,17 +1,13 @@
-//! One command at a time: a process group of its own, output into files, a limit, and nothing left behind.
+//! Commands: with output into files and a limit, or as in a shell.
 use anyhow::{Context as _, bail};
 use core::time::Duration;
+use lab_kit::child::{End, Gone, Limits, Running};
 use lab_kit::interrupt;
-use rustix::event::{PollFd, PollFlags, Timespec, poll};
-use rustix::fd::OwnedFd;
-use rustix::io::retry_on_intr;
-use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal, kill_process_group, pidfd_open, setrlimit};
-use std::fs::{self, File};
+use rustix::process::{Resource, Rlimit, setrlimit};
+use std::fs::File;
 use std::io;
-use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::time::Instant;
+use std::process::{Command, Output, Stdio};
 use xshell::{Cmd, Shell};
 
 /// A command of this program, as it was when it started: a build may have replaced the file at its path.
@@ -52,125 +48,61 @@ pub(crate) fn catch_interrupts() -> io::Result<()> {
     setrlimit(Resource::Core, none).map_err(io::Error::from)
 }
 
-pub(crate) struct Running {
-    child: Child,
-    exit: OwnedFd,
-    started: Instant,
-    peak_kib: u64,
-}
-
-const TICK: Duration = Duration::from_millis(50);
-
 /// Starts a command: no input, output into these files, which may be one, a process group of its own.
 pub(crate) fn start(command: &mut Command, stdout: &Path, stderr: &Path) -> anyhow::Result<Running> {
     let out = File::create(stdout)?;
     let err = if stdout == stderr { out.try_clone()? } else { File::create(stderr)? };
-    command.stdin(Stdio::null()).stdout(out).stderr(err).process_group(0);
-    let started = Instant::now();
-    let child = command.spawn();
-    let child = child.with_context(|| format!("{} can not be started", command.get_program().display()))?;
-    let exit = pidfd_open(Pid::from_child(&child), PidfdFlags::empty())?;
-    Ok(Running { child, exit, started, peak_kib: 0 })
+    let running = Running::lead(command.stdin(Stdio::null()).stdout(out).stderr(err));
+    running.with_context(|| format!("{} can not be started", command.get_program().display()))
 }
 
-impl Running {
-    /// Waits at most so long, and kills what is left of its group. `None`: no end in time. Ctrl-C: an error.
-    pub(crate) fn wait(&mut self, limit: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
-        let until = Instant::now() + limit;
-        let timed_out = loop {
-            if interrupt::requested() {
-                self.signal(Signal::KILL);
-                return Err(io::Error::other("interrupted"));
-            }
-            self.peak_kib();
-            let left = until.saturating_duration_since(Instant::now());
-            if self.has_ended_within(left.min(TICK))? {
-                break false;
-            }
-            if left.is_zero() {
-                break true;
-            }
-        };
-        let took = self.started.elapsed();
-        self.signal(Signal::KILL);
-        let status = self.child.wait()?;
-        Ok(((!timed_out).then_some(status), took))
-    }
-
-    /// The most memory it was seen to have at a time, without its children and perhaps its very end.
-    pub(crate) fn peak_kib(&mut self) -> u64 {
-        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap_or_default();
-        let now = status.lines().find_map(|line| line.strip_prefix("VmHWM:")?.trim().strip_suffix(" kB"));
-        self.peak_kib = now.and_then(|now| now.parse().ok()).unwrap_or(0).max(self.peak_kib);
-        self.peak_kib
-    }
-
-    pub(crate) fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
-        let time = Timespec::try_from(time).map_err(io::Error::other)?;
-        let mut exit = [PollFd::new(&self.exit, PollFlags::IN)];
-        Ok(retry_on_intr(|| poll(&mut exit, Some(&time)))? > 0)
-    }
-
-    /// Sends a signal to the group; one that is gone already takes none.
-    pub(crate) fn signal(&self, signal: Signal) {
-        let _ = kill_process_group(Pid::from_child(&self.child), signal);
-    }
+/// Waits for a command so long since its start at most, and ends what is left of its group. Ctrl-C: an error.
+pub(crate) fn wait(running: &mut Running, limit: Duration) -> io::Result<Gone> {
+    let limits = Limits { timeout: Some(limit), stop: &interrupt::requested };
+    let gone = running.wait(Some(&limits), || ())?;
+    if gone.end == End::Stopped { Err(io::Error::other("interrupted")) } else { Ok(gone) }
 }
 
-impl Drop for Running {
-    fn drop(&mut self) {
-        // Reaped already, unless an error made us leave in between: then the number is still ours.
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.signal(Signal::KILL);
-            let _ = self.child.wait();
-        }
-    }
+/// Runs a command as [`start`] and [`wait`] do.
+pub(crate) fn run(command: &mut Command, [out, err]: [&Path; 2], limit: Duration) -> anyhow::Result<Gone> {
+    Ok(wait(&mut start(command, out, err)?, limit)?)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::env::temp_dir;
+    use std::fs;
     use std::os::unix::process::ExitStatusExt;
+    use std::process::ExitStatus;
     use std::thread;
+    use std::time::Instant;
 
-    fn run(script: &str, limit: Duration) -> (Option<ExitStatus>, String) {
+    fn ended(script: &str, limit: Duration) -> (Option<ExitStatus>, String) {
         let dir = temp_dir().join(format!("stanchion-programs-{}-{}", std::process::id(), script.len()));
         fs::create_dir_all(&dir).expect("a directory");
         let mut shell = Command::new("sh");
         shell.args(["-c", script]).env("TOLD", "yes");
-        let mut running = start(&mut shell, &dir.join("out"), &dir.join("err")).expect("a shell starts");
-        let (ended, _) = running.wait(limit).expect("it is waited for");
+        let [out, err] = ["out", "err"].map(|name| dir.join(name));
+        let gone = run(&mut shell, [&out, &err], limit).expect("a shell starts");
         let printed = fs::read_to_string(dir.join("out")).expect("its output");
         fs::remove_dir_all(&dir).expect("tidying up");
-        (ended, printed)
+        (gone.in_time(), printed)
     }
 
     #[test]
     fn endings_are_told_apart() {
         let long = Duration::from_mins(1);
         let exited = |code: i32| Some(ExitStatus::from_raw(code << 8));
-        assert_eq!(run("echo $TOLD", long), (exited(0), "yes\n".to_owned()));
-        assert_eq!(run("exit 3", long).0, exited(3));
-        assert_eq!(run("kill -SEGV $$", long).0.and_then(|status| status.signal()), Some(11));
-        assert_eq!(run("sleep 1000", Duration::from_millis(50)).0, None);
-    }
-
-    #[test]
-    fn memory_is_seen_while_it_is_there() {
-        let hold = "import time; held = b'x' * (100 << 20); time.sleep(1000)";
-        let null = Path::new("/dev/null");
-        let mut running = start(Command::new("python3").args(["-c", hold]), null, null).expect("it starts");
-        let until = Instant::now() + Duration::from_mins(1);
-        while running.peak_kib() < 90_000 && Instant::now() < until {
-            thread::yield_now();
-        }
-        assert!(running.peak_kib() >= 90_000, "{} KiB", running.peak_kib());
+        assert_eq!(ended("echo $TOLD", long), (exited(0), "yes\n".to_owned()));
+        assert_eq!(ended("exit 3", long).0, exited(3));
+        assert_eq!(ended("kill -SEGV $$", long).0.and_then(|status| status.signal()), Some(11));
+        assert_eq!(ended("sleep 1000", Duration::from_millis(50)).0, None);
     }
 
     #[test]
     fn what_a_command_leaves_running_is_killed() {
-        let (ended, pid) = run("sleep 1000 & echo $!", Duration::from_mins(1));
+        let (ended, pid) = ended("sleep 1000 & echo $!", Duration::from_mins(1));
         assert_eq!(ended, Some(ExitStatus::from_raw(0)));
         // Killed, perhaps not yet reaped by whoever inherited it.
         let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim())).unwrap_or_default();

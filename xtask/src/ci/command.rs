@@ -4,14 +4,12 @@ use super::summary::Outcome;
 use crate::process::ourselves;
 use core::fmt;
 use core::time::Duration;
-use rustix::io::retry_on_intr;
-use rustix::param::clock_ticks_per_second;
-use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
+use lab_kit::child::Running;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 
 /// So many lines of a command that failed are told again at the end.
 const KEPT: usize = 25;
@@ -79,16 +77,16 @@ impl Shell<'_> {
     /// How a command ended and what it printed, in the order in which it was written; its last line is ended.
     fn logged(&mut self, command: &mut Command) -> io::Result<(ExitStatus, Vec<u8>)> {
         let start = self.log.metadata()?.len();
-        let mut child = command.stdout(self.log.try_clone()?).stderr(self.log.try_clone()?).spawn()?;
-        self.cpu += cpu_at_end(&child);
-        let status = child.wait()?;
+        command.stdout(self.log.try_clone()?).stderr(self.log.try_clone()?);
+        let gone = Running::start(command)?.wait(None, || ())?;
+        self.cpu += gone.cpu;
         let mut printed = Vec::new();
         self.log.seek(SeekFrom::Start(start))?;
         self.log.read_to_end(&mut printed)?;
         if printed.last().is_some_and(|&last| last != b'\n') {
             self.say(format_args!(""));
         }
-        Ok((status, printed))
+        Ok((gone.status, printed))
     }
 }
 
@@ -108,22 +106,6 @@ fn last_lines(printed: &[u8]) -> Vec<String> {
         .filter_map(|line| line.trim_end_matches('\r').rsplit('\r').next())
         .map(str::to_owned)
         .collect()
-}
-
-/// Waits until a child has ended, but leaves it to be reaped: its CPU time, with that of the children it
-/// waited for, is in /proc until then. 0 if the system does not say.
-fn cpu_at_end(child: &Child) -> Duration {
-    let pid = Pid::from_child(child);
-    let ends = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
-    let _ = retry_on_intr(|| waitid(WaitId::Pid(pid), ends));
-    let stat = fs::read_to_string(format!("/proc/{}/stat", child.id())).unwrap_or_default();
-    Duration::from_secs_f64(cpu_ticks(&stat) as f64 / clock_ticks_per_second() as f64)
-}
-
-/// The sum of utime, stime, cutime and cstime of proc(5), behind a name in parentheses that may have blanks.
-fn cpu_ticks(stat: &str) -> u64 {
-    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
-    fields.split_whitespace().skip(11).take(4).filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
 fn rust_version(manifest: &str) -> Option<String> {
@@ -186,8 +168,6 @@ mod tests {
 
     #[test]
     fn cpu_time_is_that_of_a_command_and_of_what_it_waited_for() {
-        assert_eq!(cpu_ticks("7 (a b) c) S 1 7 7 0 -1 4 0 0 0 0 3 5 70 900 20 0 1"), 978);
-        assert_eq!(cpu_ticks(""), 0);
         let loops = "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done'; true";
         let (_, _, cpu) = shell(loops);
         assert!(cpu > Duration::ZERO, "it counts for a while, and its parent waits for it");

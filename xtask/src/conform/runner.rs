@@ -150,9 +150,9 @@ impl Setting {
 pub(super) fn run(case: &Case, setting: &Setting, output: &Path) -> Result<Verdict> {
     for round in 1..=setting.repeat.max(1) {
         let mut command = setting.command(&case.program);
-        let mut running = process::start(command.arg(&case.test), Path::new("/dev/null"), output)?;
-        let (ended, _) = running.wait(setting.timeout)?;
-        let mut verdict = judge(ended, &text(output)?);
+        let outputs = [Path::new("/dev/null"), output];
+        let gone = process::run(command.arg(&case.test), outputs, setting.timeout)?;
+        let mut verdict = judge(gone.in_time(), &text(output)?);
         if setting.repeat > 1 && !verdict.is_fine() {
             verdict.what = format!("in run {round} of {}: {}", setting.repeat, verdict.what);
         }

@@ -109,7 +109,7 @@ fn play(program: &Path, threads: usize, seconds: u64) -> Result<f64> {
     let [out, err] = ["out", "err"].map(|name| program.with_extension(name));
     let mut command = Command::new(program);
     command.args([threads.to_string(), seconds.to_string()]).current_dir(program.parent().unwrap_or(program));
-    let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_secs(seconds) + GRACE)?;
+    let ended = process::run(&mut command, [&out, &err], Duration::from_secs(seconds) + GRACE)?.in_time();
     let printed = fs::read_to_string(&out)?;
     let rate = ended.filter(ExitStatus::success).and_then(|_| printed.trim().parse().ok());
     let told = ended.map_or("did not end in time".to_owned(), |status| format!("ended with {status}"));

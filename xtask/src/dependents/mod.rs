@@ -192,7 +192,7 @@ impl Bench<'_> {
         println!("--- {}: {cargo:?}", copy.strip_prefix(self.root).unwrap_or(copy).display());
         cargo.current_dir(copy).env("CARGO_TARGET_DIR", self.dir.join("build"));
         cargo.envs([("CARGO_INCREMENTAL", "0"), ("CARGO_PROFILE_DEV_DEBUG", "false")]);
-        let (ended, _) = process::start(&mut cargo, &log, &log)?.wait(self.limit)?;
+        let ended = process::run(&mut cargo, [&log, &log], self.limit)?.in_time();
         let outcome = cargo::read(&fs::read_to_string(&log)?);
         let told = format!("see {}", log.display());
         match ended.and_then(|status| status.code()) {

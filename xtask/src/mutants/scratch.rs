@@ -92,8 +92,8 @@ impl Scratch {
     /// How a command ends within this time, and what it prints.
     fn ended(&self, command: &mut Command, limit: Duration) -> Result<(Option<ExitStatus>, String, String)> {
         let [out, err] = ["out", "err"].map(|name| self.target.join(name));
-        let (ended, _) = process::start(command, &out, &err)?.wait(limit)?;
-        Ok((ended, files::text(&out)?, files::text(&err)?))
+        let gone = process::run(command, [&out, &err], limit)?;
+        Ok((gone.in_time(), files::text(&out)?, files::text(&err)?))
     }
 }
 

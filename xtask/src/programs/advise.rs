@@ -11,24 +11,23 @@ use super::table::Program;
 use crate::built;
 use anyhow::{Context as _, Result, ensure};
 use core::fmt::Write as _;
+use lab_kit::cgroup::Cgroup;
 use lab_kit::export::json;
 use lab_kit::interrupt;
 use lab_kit::stats::median;
 use lab_kit::units::{percent, three_figures};
 use serde::Serialize;
 use serde_json::Value;
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
-use std::{fs, process};
 
 /// Threads for each CPU. The first load is recorded.
 const LOADS: [usize; 4] = [1, 4, 8, 16];
 /// At which of them the law is fitted.
 const FITTED: [usize; 3] = [0, 1, 3];
-/// Threads for each CPU under a limit of so many CPUs, in a period that container runtimes use.
+/// Threads for each CPU under a limit of so many CPUs.
 const LIMITED: (usize, f64) = (4, 0.5);
-const PERIOD_US: f64 = 100_000.0;
 /// Advice is right if its lock is within so much of the best.
 const RIGHT: f64 = 0.95;
 
@@ -67,11 +66,10 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
     fs::create_dir_all(&out)?;
     let laboratory = built::laboratory(&kit.root)?;
     let mut loads = Vec::from(LOADS.map(|load| (load, None, locks.to_vec())));
-    let group = Limit::new();
+    let group = Cgroup::create().and_then(|group| group.limit_to(LIMITED.1).map(|()| group));
     match &group {
         Ok(group) => {
-            let enter = format!("echo $$ > {}/cgroup.procs && exec \"$@\"", group.0.display());
-            let wrapper = ["sh", "-c", &enter, "sh"].map(str::to_owned).to_vec();
+            let wrapper = group.wrapper().to_vec();
             let within = locks.iter().map(|lock| Lock { wrapper: wrapper.clone(), ..lock.clone() });
             loads.push((LIMITED.0, Some(LIMITED.1), within.collect()));
         }
@@ -135,33 +133,6 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
     print!("{}", markdown(&cells));
     println!("\nwritten to {}", out.display());
     Ok(!interrupt::requested() && !cells.is_empty())
-}
-
-/// A control group as a container has it, for the commands under the lock; removed with this.
-struct Limit(PathBuf);
-
-impl Limit {
-    fn new() -> Result<Self> {
-        let one = Path::new("/sys/fs/cgroup/cpu");
-        let quota = LIMITED.1 * PERIOD_US;
-        let (parent, file, text) = if one.join("cpu.cfs_quota_us").exists() {
-            (one, "cpu.cfs_quota_us", quota.to_string())
-        } else {
-            (Path::new("/sys/fs/cgroup"), "cpu.max", format!("{quota} {PERIOD_US}"))
-        };
-        let limit = Self(parent.join(format!("stanchion-programs-{}", process::id())));
-        fs::create_dir(&limit.0)?;
-        // Where this is no control group, there is no such file, and none must be made.
-        fs::OpenOptions::new().write(true).open(limit.0.join(file))?.write_all(text.as_bytes())?;
-        Ok(limit)
-    }
-}
-
-impl Drop for Limit {
-    fn drop(&mut self) {
-        // All commands have been waited for, so nobody is in it.
-        let _ = fs::remove_dir(&self.0);
-    }
 }
 
 fn law_at(law: &Value, threads: f64) -> Option<f64> {

@@ -7,6 +7,7 @@ use core::error::Error;
 use core::fmt;
 use core::net::Ipv4Addr;
 use core::time::Duration;
+use lab_kit::child::Gone;
 use lab_kit::interrupt;
 use regex::Regex;
 use rustix::process::Signal;
@@ -94,7 +95,7 @@ pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
     let (out, err) = (dir.join("prepare.out"), dir.join("prepare.err"));
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).current_dir(dir);
-    let (ended, _) = process::start(&mut command, &out, &err)?.wait(Duration::from_mins(5))?;
+    let ended = process::run(&mut command, [&out, &err], Duration::from_mins(5))?.in_time();
     let failed = || format!("`{}` {}: {}", words.join(" "), tell(ended), last_line(&read(&err)));
     ensure!(ended.is_some_and(|status| status.success()), failed());
     Ok(())
@@ -152,21 +153,30 @@ impl Stage<'_> {
             }
         }
         let result = self.steps();
-        self.peak_kib.set(running.peak_kib());
         // A client fails when its server dies: that is what there is to tell.
-        if running.has_ended_within(Duration::ZERO)? {
-            let (ended, _) = running.wait(Duration::ZERO)?;
+        let has_died = running.has_ended_within(Duration::ZERO)?;
+        let rate = if has_died { None } else { result? };
+        if !has_died {
+            running.signal(Signal::TERM);
+        }
+        let until = running.start.elapsed() + SERVER_TIMEOUT;
+        let ended = self.used(&process::wait(&mut running, until)?);
+        if has_died {
             bail!(Verdict::Died(format!("the server {}: {}", tell(ended), says())));
         }
-        let rate = result?;
-        running.signal(Signal::TERM);
-        match running.wait(SERVER_TIMEOUT)?.0 {
+        match ended {
             None => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
             Some(status) if status.success() || status.signal() == Some(15) => {
                 no_complaint(&read(&err)).map(|()| rate)
             }
             ended => bail!(Verdict::Died(format!("the server {} when told to stop", tell(ended)))),
         }
+    }
+
+    /// Counts what a command under the lock used; how it ended, if it was in time.
+    fn used(&self, gone: &Gone) -> Option<ExitStatus> {
+        self.peak_kib.set(self.peak_kib.get().max(gone.seen_kib));
+        gone.in_time()
     }
 
     fn steps(&self) -> Result<Option<f64>> {
@@ -179,11 +189,8 @@ impl Stage<'_> {
         let who = self.fill(words[0].rsplit('/').next().unwrap_or_default());
         let out = self.dir.join(step.keep.clone().unwrap_or_else(|| format!("{index}.out")));
         let err = self.dir.join(format!("{index}.err"));
-        let mut running = process::start(&mut self.command(words, under_lock), &out, &err)?;
-        let (ended, took) = running.wait(self.limit)?;
-        if under_lock {
-            self.peak_kib.set(self.peak_kib.get().max(running.peak_kib()));
-        }
+        let gone = process::run(&mut self.command(words, under_lock), [&out, &err], self.limit)?;
+        let ended = if under_lock { self.used(&gone) } else { gone.in_time() };
         let complaints = read(&err);
         let text = format!("{}\n{complaints}", if step.keep.is_some() { String::new() } else { read(&out) });
         let Some(status) = ended else {
@@ -193,7 +200,7 @@ impl Stage<'_> {
             Some(0) => {
                 no_complaint(&complaints)?;
                 self.look(step, &text).map_err(|what| Verdict::Wrong(format!("{who}: {what}")))?;
-                Ok(self.rate(step, &text, took).map_err(|what| Verdict::Wrong(what.to_string()))?)
+                Ok(self.rate(step, &text, gone.wall).map_err(|what| Verdict::Wrong(what.to_string()))?)
             }
             // Our own drivers say so when they find a value wrong, and `cmp` exists to say so.
             Some(1) if complaints.contains("WRONG: ") || who == "cmp" => {

@@ -1,9 +1,9 @@
 //! What may be typed after `stanchion bench` and `stanchion bench rw`; `config.rs` tells what it means.
-use super::cgroup::PERIOD_MS;
 use super::mix::{self, Mix};
 use super::{machine, quantity::SORTS};
 use clap::ArgAction;
 use core::time::Duration;
+use lab_kit::cgroup::PERIOD_MS;
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use lab_kit::units::{parse_time, within};

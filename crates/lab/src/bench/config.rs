@@ -1,13 +1,13 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::{Args, RwArgs};
 use super::cell::Profile;
-use super::cgroup::PERIOD_MS;
 use super::contender::{Entry, Kind};
 use super::contenders::registry;
 use super::mix::{self, once, words};
 use super::profiles;
 use super::report::{LockInfo, Setting};
 use core::time::Duration;
+use lab_kit::cgroup::PERIOD_MS;
 use lab_kit::names::unknown;
 use stanchion_cells::threads;
 use stanchion_cells::tuned::read;

@@ -1,16 +1,17 @@
 //! Runs cells, each in a process of its own.
 use super::cell::{CellOutcome, CellSpec, Pass};
-use super::cgroup::{self, Cgroup};
 use super::contenders::registry;
 use super::machine::pin_to_one_cpu;
-use crate::run::child::{End, Limits, Running};
 use core::time::Duration;
+use lab_kit::cgroup::{self, Cgroup};
+use lab_kit::child::{self, End, Limits, Running};
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use stanchion_cells::tuned;
-use std::io::Read;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _};
+use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,46 +33,42 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
     if let Some((cpus, cgroup)) = limit {
         cgroup.limit_to(cpus).map_err(CellError::Died)?;
     }
-    // The link names this program even if its file was replaced. Its own group keeps Ctrl-C for the parent.
+    // The link names this program even if its file was replaced.
     let mut command = Command::new("/proc/self/exe");
     command
         .args([WORKER, &serde_json::to_string(spec).expect("a cell has only string keys")])
         .args(limit.map(|(_, cgroup)| cgroup.entrance()))
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .process_group(0);
-    let mut running = Running::start(&mut command)
-        .map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
-    let (stdout, stderr) = (running.child.stdout.take(), running.child.stderr.take());
-    // Workers write less on stderr than a pipe holds, so reading one after the other cannot block.
-    let reader = std::thread::spawn(|| (all_of(stdout), all_of(stderr)));
+        .stdin(Stdio::null());
+    let started =
+        child::capture(&mut command).and_then(|outputs| Ok((Running::lead(&mut command)?, outputs)));
+    let (mut running, [stdout, stderr]) =
+        started.map_err(|error| CellError::Died(format!("cannot start a worker process: {error}")))?;
     let timeout = Duration::from_millis(spec.time_ms * 2 + spec.drain_ms) + GRACE;
     let limits = Limits { timeout: Some(timeout), stop: &interrupt::requested };
     let gone = running.wait(Some(&limits), || ());
     let gone = gone.map_err(|error| CellError::Died(format!("cannot wait for a worker process: {error}")))?;
-    let (stdout, stderr) = reader.join().unwrap_or_default();
-    match (gone.end, serde_json::from_slice(&stdout)) {
+    let text = |file| all_of(file).unwrap_or_default();
+    match (gone.end, serde_json::from_slice(&text(stdout))) {
         (End::TimedOut, _) => Err(CellError::Hung),
         (End::Stopped, _) => Err(CellError::Interrupted),
         (End::Own, Ok(outcome)) if gone.status.success() => Ok(outcome),
-        (End::Own, _) => Err(CellError::Died(last_words(gone.status, &stderr))),
+        (End::Own, _) => Err(CellError::Died(last_words(gone.status, &text(stderr)))),
     }
 }
 
-fn all_of(pipe: Option<impl Read>) -> Vec<u8> {
+fn all_of(mut file: File) -> io::Result<Vec<u8>> {
     let mut text = Vec::new();
-    let _ = pipe.map(|mut pipe| pipe.read_to_end(&mut text));
-    text
+    file.rewind()?;
+    file.read_to_end(&mut text)?;
+    Ok(text)
 }
 
 fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
     let text = String::from_utf8_lossy(stderr);
     let printed = text.lines().map(str::trim).rfind(|line| !line.is_empty() && !line.starts_with("note:"));
-    match (status.signal(), printed) {
-        (Some(signal), _) => format!("killed by signal {signal}"),
-        (None, Some(line)) => line.to_owned(),
-        (None, None) => status.to_string(),
+    match printed {
+        Some(line) if status.signal().is_none() => line.to_owned(),
+        _ => child::told(status),
     }
 }
 

@@ -8,7 +8,6 @@
 //! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
 mod args;
 mod cell;
-mod cgroup;
 mod config;
 mod contender;
 mod contenders;

@@ -1,7 +1,6 @@
 //! One run from arguments to exit code.
 use super::args::{Args, Measure, RwArgs};
 use super::cell::CellSpec;
-use super::cgroup::Cgroup;
 use super::engine::{self, Observer};
 use super::export::formats;
 use super::machine::{self, Activity};
@@ -13,6 +12,7 @@ use super::{config, executor, table, verdict};
 use crate::ablate::Sample;
 use core::fmt::Write as _;
 use core::time::Duration;
+use lab_kit::cgroup::Cgroup;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
 use lab_kit::output::warn;

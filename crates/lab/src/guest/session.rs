@@ -3,9 +3,9 @@ use super::clock::{Given, Meter};
 use super::record::{Line, Record, shown};
 use super::report::Run;
 use super::transcript::{Ending, Transcript};
-use crate::run::child::{Gone, Limits, Running};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
+use lab_kit::child::{Gone, Limits, Running};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -46,7 +46,8 @@ pub(crate) fn run(
     log: Option<&mut File>,
     audience: &mut Audience,
 ) -> io::Result<Run> {
-    let mut running = Running::start(command)?;
+    let mut running = Running::lead(command)?;
+    let start = running.start;
     let (stdout, stderr) = (running.child.stdout.take(), running.child.stderr.take());
     let stop = AtomicBool::new(false);
     let to_stop = || stop.load(Ordering::Relaxed);
@@ -56,7 +57,7 @@ pub(crate) fn run(
         meter: Meter::new(running.pid),
         transcript: Transcript::default(),
         booted: None,
-        until: (running.start + boot, Ending::NotUp),
+        until: (start + boot, Ending::NotUp),
     };
     let mut ending = Ending::Own;
     let (gone, words) = std::thread::scope(|scope| {
@@ -80,7 +81,7 @@ pub(crate) fn run(
         given: watch.meter.given(),
         qemu_cpu_s: cpu.as_secs_f64(),
         qemu_wall_s: wall.as_secs_f64(),
-        boot_wall_s: watch.booted.map(|booted| (booted - running.start).as_secs_f64()),
+        boot_wall_s: watch.booted.map(|booted| (booted - start).as_secs_f64()),
         max_rss_kib,
     };
     let transcript = watch.transcript;

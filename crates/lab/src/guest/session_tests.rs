@@ -1,7 +1,6 @@
 //! Sessions with a shell in QEMU's place.
 use super::super::transcript::State;
 use super::*;
-use std::os::unix::process::CommandExt;
 use std::process::Stdio;
 
 const SOUND: &str = r#"echo booting; echo '{"record":"boot","version":1,"vcpus":4,"nodes":1,"hypervisor":"TCG","tsc_hz":1,"x2apic":true,"steal_time":false,"kick_hypercall":false,"yield_hypercall":false,"boot_ns":5}'"#;
@@ -22,7 +21,7 @@ fn run(script: &str, seconds: f64, stop_at: usize) -> Run {
     let mut command = Command::new("sh");
     command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let limits = [Duration::from_secs_f64(seconds); 2];
-    super::run(command.process_group(0), TRIAL, limits, None, &mut watcher(stop_at)).expect("a shell")
+    super::run(&mut command, TRIAL, limits, None, &mut watcher(stop_at)).expect("a shell")
 }
 
 fn reason(session: &Run) -> String {
@@ -84,7 +83,7 @@ fn the_log_has_every_byte() {
     let mut file = File::create(&path).expect("created");
     let mut command = Command::new("sh");
     let script = format!("printf '\\377\\n'; {SOUND}; printf half");
-    command.args(["-c", &script]).stdout(Stdio::piped()).process_group(0);
+    command.args(["-c", &script]).stdout(Stdio::piped());
     let limits = [Duration::from_mins(1); 2];
     let mut watcher = watcher(usize::MAX);
     super::run(&mut command, TRIAL, limits, Some(&mut file), &mut watcher).expect("a shell");
@@ -93,7 +92,7 @@ fn the_log_has_every_byte() {
 
     let mut full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("{SOUND}; sleep 600")]).stdout(Stdio::piped()).process_group(0);
+    command.args(["-c", &format!("{SOUND}; sleep 600")]).stdout(Stdio::piped());
     let error = super::run(&mut command, TRIAL, limits, Some(&mut full), &mut watcher).expect_err("no room");
     assert!(error.to_string().starts_with("--log: "), "{error}");
 }

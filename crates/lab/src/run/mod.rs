@@ -1,10 +1,9 @@
 //! `stanchion run`: a program as it is, with its locks replaced.
 //!
 //! [`args`] checks what was typed: program ([`program`], [`elf`]) and library ([`library`], [`locks`]).
-//! [`single`] runs the program once in our place, [`compare`] many times under several locks; [`child`] is a
-//! program that runs. The library tells of it in [`stats`] and [`record`]. Errors are the one line to print.
+//! [`single`] runs the program once in our place, [`compare`] many times under several locks. The library
+//! tells of it in [`stats`] and [`record`]. Errors are the one line to print.
 mod args;
-pub(crate) mod child;
 mod compare;
 mod elf;
 mod library;

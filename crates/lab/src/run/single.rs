@@ -1,17 +1,17 @@
 //! One run of a program under one lock, as if it had been started without us.
-use super::child::{End, Gone, Limits, Running};
 use super::library::Environment;
 use super::program::Program;
 use super::record::Record;
 use super::stats::Stats;
 use core::time::Duration;
+use lab_kit::child::{End, Gone, Limits, Running};
 use lab_kit::output::REFUSED;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
 use signal_hook::iterator::exfiltrator::WithRawSiginfo;
 use std::io;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::process::ExitStatus;
 use std::thread::Scope;
 
@@ -73,10 +73,8 @@ fn supervise(single: &Single) -> io::Result<Gone> {
     // keys reach it and a shell can stop and continue both.
     let timeout = single.timeout.map(Duration::from_secs_f64);
     let limits = timeout.is_some().then_some(Limits { timeout, stop: &|| false });
-    if limits.is_some() {
-        command.process_group(0);
-    }
-    let running = Running::start(&mut command)?;
+    let start = if limits.is_some() { Running::lead } else { Running::start };
+    let mut running = start(&mut command)?;
     std::thread::scope(|scope| {
         let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
         let end = pass_on(caught, scope, running.pid, limits.is_some(), tell);

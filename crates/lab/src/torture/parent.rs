@@ -5,12 +5,13 @@ use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;
 use super::tally::Tally;
 use core::time::Duration;
+use lab_kit::child::Running;
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use lab_kit::progress::Progress;
-use std::io::{self, ErrorKind, Read as _};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
-use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
+use std::io::{self, Read as _};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{ChildStdout, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 /// How often the parent looks up while the child is silent.
@@ -45,17 +46,17 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
     loop {
         progress.set(start.elapsed().as_millis() as u64);
         // The child ends with its standard input.
-        outcome.interrupted |= interrupt::requested() && child.stdin.take().is_some();
+        outcome.interrupted |= interrupt::requested() && child.child.stdin.take().is_some();
         if start.elapsed() >= limit {
             outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
-            // It may be gone already, and a kill that fails leaves nothing to be done.
-            let _ = child.kill();
-            let _ = child.wait();
             return outcome;
         }
+        // First, so that all it said is there to be read. One that cannot be waited for is told of below.
+        let has_ended = child.has_ended_within(TICK).unwrap_or(true);
         // Looked at now and then, without a reader thread and a channel: a ThreadSanitizer build would report
-        // races inside the standard library's channel, which is not instrumented.
-        let read = pipe.read_to_end(&mut said);
+        // races inside the standard library's channel, which is not instrumented. What cannot be read is as
+        // good as not said: the exit status says the rest.
+        let _ = pipe.read_to_end(&mut said);
         while let Some(end) = said.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = said.drain(..=end).collect();
             // Whatever else a broken lock made the child print is not for us.
@@ -63,31 +64,25 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
                 handle(row, &mut outcome, event, progress);
             }
         }
-        // A pipe that cannot be read is as good as closed: the exit status says the rest.
-        if read.map_err(|error| error.kind()) != Err(ErrorKind::WouldBlock) {
+        if has_ended {
             break;
         }
-        std::thread::sleep(TICK);
     }
-    match child.wait() {
-        Ok(status) => ended(&mut outcome, status),
+    match child.wait(None, || ()) {
+        Ok(gone) => ended(&mut outcome, gone.status),
         Err(error) => outcome.notes.push(format!("could not wait for the child: {error}")),
     }
     outcome
 }
 
 /// The child, and what it says, as far as it has arrived.
-fn start_child(orders: &Orders) -> io::Result<(Child, ChildStdout)> {
+fn start_child(orders: &Orders) -> io::Result<(Running, ChildStdout)> {
     let orders = serde_json::to_string(orders).expect("orders have string keys only");
     // By this name even if the file was replaced while we run (somebody is building).
-    let mut child = Command::new("/proc/self/exe")
-        .args(["torture", "--child", &orders])
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped())
-        // Ctrl-C on the terminal is for the parent alone.
-        .process_group(0)
-        .spawn()?;
-    let pipe = child.stdout.take().expect("standard output was asked to be a pipe");
+    let mut command = Command::new("/proc/self/exe");
+    command.args(["torture", "--child", &orders]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = Running::lead(&mut command)?;
+    let pipe = child.child.stdout.take().expect("standard output was asked to be a pipe");
     rustix::io::ioctl_fionbio(&pipe, true)?;
     Ok((child, pipe))
 }

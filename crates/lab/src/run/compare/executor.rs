@@ -2,19 +2,15 @@
 //! terminal, in files without a name: a program that prints much costs no memory of ours.
 use super::metric::{Figures, Metric, compiled, pick};
 use super::{Setting, Trial};
-use crate::run::child::{End, Gone, Limits, Running};
 use crate::run::library::Environment;
 use crate::run::program::Program;
 use core::time::Duration;
+use lab_kit::child::{self, End, Gone, Limits, Running};
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use std::fs::File;
-use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::process::Stdio;
-
-/// How much of the end is searched for the last words.
-const LAST_WORDS: u64 = 4096;
 
 /// Why a run does not count.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,19 +41,16 @@ impl<'a> Executor<'a> {
     fn start(&self, trial: &Trial) -> io::Result<(Gone, [File; 2])> {
         let Setting { metric, check_output, show_output, timeout_s, .. } = self.setting;
         let is_wanted = *check_output || *show_output || matches!(metric, Metric::Output { .. });
-        let [stdout, stderr] = [tempfile::tempfile()?, tempfile::tempfile()?];
         let mut command = self.program.command();
         self.environments[trial.lock].apply(&mut command);
-        command
-            .stdin(Stdio::null())
+        let outputs = child::capture(command.stdin(Stdio::null()))?;
+        if !is_wanted {
             // Without a need for it, the output goes nowhere, and the file stays empty.
-            .stdout(if is_wanted { Stdio::from(stdout.try_clone()?) } else { Stdio::null() })
-            .stderr(stderr.try_clone()?)
-            // Ctrl-C is for us, who decide what to keep; what a run leaves behind is ended with its group.
-            .process_group(0);
+            command.stdout(Stdio::null());
+        }
         let timeout = Some(Duration::from_secs_f64(*timeout_s));
         let limits = Limits { timeout, stop: &interrupt::requested };
-        Ok((Running::start(&mut command)?.wait(Some(&limits), || ())?, [stdout, stderr]))
+        Ok((Running::lead(&mut command)?.wait(Some(&limits), || ())?, outputs))
     }
 
     fn picked(&self, outputs: &[File; 2]) -> Result<Option<f64>, TrialError> {
@@ -99,12 +92,8 @@ impl<'a> Executor<'a> {
             End::Own => {}
         }
         if !gone.status.success() {
-            let how = match gone.status.code() {
-                Some(code) => format!("exit code {code}"),
-                None => format!("killed by signal {}", gone.status.signal().unwrap_or(0)),
-            };
-            let words = last_words(&outputs[1]).ok().flatten().map(|words| format!(": {words}"));
-            return Err(TrialError::Failed(how + &words.unwrap_or_default()));
+            let words = child::last_words(&outputs[1]).ok().flatten().map(|words| format!(": {words}"));
+            return Err(TrialError::Failed(child::told(gone.status) + &words.unwrap_or_default()));
         }
         let picked = self.picked(&outputs)?;
         let [stdout, _] = outputs;
@@ -131,16 +120,6 @@ impl<'a> Executor<'a> {
 fn from_start(mut file: &File) -> io::Result<&File> {
     file.rewind()?;
     Ok(file)
-}
-
-/// The last line that is not empty.
-fn last_words(mut file: &File) -> io::Result<Option<String>> {
-    let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned))
 }
 
 /// The place of the first byte in which two files differ.
@@ -243,13 +222,5 @@ mod tests {
         assert_eq!(difference("abc", "abd"), Some(2));
         assert_eq!(difference("ab", "abc"), Some(2));
         assert_eq!(difference("abc", "ab"), Some(2));
-    }
-
-    #[test]
-    fn last_words_are_the_last_line_with_something_in_it() {
-        let words = |text: &str| last_words(&captured(text)).expect("readable");
-        assert_eq!(words("a\nb \n\n"), Some("b".into()));
-        assert_eq!(words(&format!("{}\nend\n", "x".repeat(10_000))), Some("end".into()));
-        assert_eq!(words("\n"), None);
     }
 }

@@ -10,6 +10,7 @@ use super::program::Program;
 use executor::{Executor, TrialError};
 pub(crate) use export::FORMATS;
 use fastrand::Rng;
+use lab_kit::child::peak_kib;
 use lab_kit::export::Exports;
 use lab_kit::interrupt;
 use lab_kit::output::warn;
@@ -19,7 +20,6 @@ pub(crate) use metric::Metric;
 pub(crate) use report::Report;
 use report::{Failure, Run};
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -106,7 +106,7 @@ pub(crate) fn run(
         &mut report,
         |trial| executor.run(trial),
         |report| {
-            report.rss_floor_kib = own_peak(&fs::read_to_string("/proc/self/status").unwrap_or_default());
+            report.rss_floor_kib = peak_kib("self");
             report.refresh(before);
             // Said once and at the end: the comparison goes on, the terminal still gets its table.
             error = exports.write(report).err().or(error.take());
@@ -168,12 +168,6 @@ fn run_all(
     }
     report.complete = true;
     done(report);
-}
-
-/// The most memory that this process had, in KiB, from its `status`.
-fn own_peak(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|rest| rest.trim().trim_end_matches("kB").trim().parse().ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -305,12 +299,5 @@ pub(crate) mod tests {
             unoptimised(Path::new("/w/target/debug/lib.so")).is_some_and(|text| text.contains("--release"))
         );
         assert_eq!(unoptimised(Path::new("/w/debug/release/lib.so")), None);
-    }
-
-    #[test]
-    fn our_own_peak_is_read_from_the_status() {
-        assert_eq!(own_peak("VmPeak:\t 9 kB\nVmHWM:\t    4321 kB\nVmRSS:\t1 kB\n"), 4321);
-        assert_eq!(own_peak(""), 0);
-        assert!(own_peak(&fs::read_to_string("/proc/self/status").expect("Linux")) > 100);
     }
 }

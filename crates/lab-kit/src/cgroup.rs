@@ -1,11 +1,11 @@
-//! CPU limits of cells: a cgroup beside that of this process, which workers enter, until the run ends.
-use super::executor::WORKER;
+//! A limit of CPU time as a container has it: a cgroup beside that of this process, which children enter,
+//! until the run ends.
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// What container runtimes use.
-pub(crate) const PERIOD_MS: u64 = 100;
+pub const PERIOD_MS: u64 = 100;
 /// Our cgroups are called this and the number of the process.
 const NAME: &str = "stanchion-bench-";
 
@@ -16,14 +16,14 @@ enum Version {
 }
 
 #[derive(Debug)]
-pub(crate) struct Cgroup {
+pub struct Cgroup {
     dir: PathBuf,
     version: Version,
 }
 
 impl Cgroup {
-    /// Makes one for this process's workers; the error says why there is none.
-    pub(crate) fn create() -> Result<Self, String> {
+    /// Makes one for this process's children; the error says why there is none.
+    pub fn create() -> Result<Self, String> {
         let read =
             |path: &str| fs::read_to_string(path).map_err(|error| format!("cannot read {path}: {error}"));
         let (beside, version) = place(&read("/proc/self/cgroup")?, &read("/proc/self/mountinfo")?)?;
@@ -43,7 +43,7 @@ impl Cgroup {
     }
 
     /// Limits all processes in it together to the time of so many CPUs.
-    pub(crate) fn limit_to(&self, cpus: f64) -> Result<(), String> {
+    pub fn limit_to(&self, cpus: f64) -> Result<(), String> {
         let period = PERIOD_MS * 1000;
         let quota = (cpus * period as f64).round() as u64;
         match self.version {
@@ -64,27 +64,36 @@ impl Cgroup {
     }
 
     /// Where a process writes its number to enter.
-    pub(crate) fn entrance(&self) -> PathBuf {
+    pub fn entrance(&self) -> PathBuf {
         self.dir.join("cgroup.procs")
     }
 
-    /// Whether a worker gets in, which has no cell to run.
+    /// The words before those of a command that enters, and then becomes what they say.
+    pub fn wrapper(&self) -> [String; 4] {
+        let entrance = self.entrance().display().to_string();
+        ["sh".to_owned(), "-c".to_owned(), "echo $$ > \"$0\" && exec \"$@\"".to_owned(), entrance]
+    }
+
+    /// Whether a child gets in.
     fn try_to_enter(&self) -> Result<(), String> {
-        let trial = Command::new("/proc/self/exe").args([WORKER, ""]).arg(self.entrance()).output();
-        let trial = trial.map_err(|error| format!("cannot start a worker process: {error}"))?;
+        let [shell, words @ ..] = self.wrapper();
+        let trial = Command::new(shell).args(words).arg("true").output();
+        let trial = trial.map_err(|error| format!("cannot start a shell: {error}"))?;
         let said = String::from_utf8_lossy(&trial.stderr);
-        if trial.status.success() { Ok(()) } else { Err(said.trim().to_owned()) }
+        let entrance = self.entrance();
+        let refused = || format!("cannot enter {}: {}", entrance.display(), said.trim());
+        trial.status.success().then_some(()).ok_or_else(refused)
     }
 }
 
 impl Drop for Cgroup {
     fn drop(&mut self) {
-        // All workers have been waited for, so nobody is in it.
+        // All children have been waited for, so nobody is in it.
         let _ = fs::remove_dir(&self.dir);
     }
 }
 
-pub(crate) fn enter(entrance: &Path) -> Result<(), String> {
+pub fn enter(entrance: &Path) -> Result<(), String> {
     fs::write(entrance, std::process::id().to_string())
         .map_err(|error| format!("cannot enter {}: {error}", entrance.display()))
 }
@@ -197,6 +206,21 @@ mod tests {
             ("100000", "50000")
         );
         assert_eq!(read("cpu.max"), "50000 100000");
+    }
+
+    #[test]
+    fn a_wrapped_command_enters_and_then_runs() {
+        let parent = tempfile::tempdir().expect("a temporary directory");
+        let cgroup =
+            core::mem::ManuallyDrop::new(Cgroup { dir: parent.path().to_owned(), version: Version::Two });
+        let [shell, words @ ..] = cgroup.wrapper();
+        let ran = Command::new(shell).args(words).args(["sh", "-c", "echo $$ \"$0\"", "a b"]).output();
+        let said = String::from_utf8(ran.expect("a shell").stdout).expect("text");
+        let entered = fs::read_to_string(cgroup.entrance()).expect("it was written");
+        assert_eq!(said, format!("{} a b\n", entered.trim()));
+        assert_eq!(cgroup.try_to_enter(), Ok(()));
+        let nowhere = Cgroup { dir: parent.path().join("nowhere"), version: Version::Two };
+        assert!(nowhere.try_to_enter().is_err_and(|why| why.contains("nowhere/cgroup.procs")));
     }
 
     #[test]
