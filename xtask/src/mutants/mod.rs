@@ -5,7 +5,8 @@
 //! says: then one of the two is not understood.
 //!
 //! What the verdict on a mutant [`depends`] on is a number, which the [`record`] keeps of each that was
-//! killed: it need not be tried again until the number is another. What lands has tried all that have changed.
+//! killed: it need not be tried again until the number is another. What lands has tried all that have
+//! changed.
 mod code;
 mod depends;
 mod record;
@@ -28,7 +29,8 @@ use std::{fs, thread};
 /// More copies than that are more in each other's way than of use: each is built with all CPUs.
 const JOBS: usize = 2;
 
-/// Mutants that are tried together: their locks are judged as they are first, and the record is written after.
+/// Mutants that are tried together: their locks are judged as they are first, and the record is written
+/// after.
 const TOGETHER: usize = 64;
 /// In the place of a mutant, for the locks as they are.
 const NONE: &str = "(none)";
@@ -54,7 +56,8 @@ pub(crate) struct Request {
     /// Write docs/mutants.md and try none
     #[arg(long)]
     docs: bool,
-    /// Try none; fail when one may have changed since it was killed, or with --docs when the page is not current
+    /// Try none; fail when one may have changed since it was killed, or with --docs when the page is not
+    /// current
     #[arg(long)]
     check: bool,
 }
