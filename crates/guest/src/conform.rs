@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use core::marker::PhantomData;
 use core::sync::atomic::AtomicU32;
 use spin::Mutex;
-use stanchion_suite::broken::{OpenLock, OpenRwLock};
+use stanchion_suite::broken::{Byte, Counted, NONE, RW_NONE};
 use stanchion_suite::{Case, Context, Load, Waiting, World, mutex, rw};
 
 /// The name under which locks without exclusion take the tests, to show that the tests would notice.
@@ -185,11 +185,11 @@ fn tests<M: Machine>(lock: &str) -> Vec<Named> {
         return Vec::from([
             Named {
                 name: "busted_open::excludes",
-                run: Box::new(move || mutex::excludes::<Vcpus<M>, OpenLock<M>>(load())),
+                run: Box::new(move || mutex::excludes::<Vcpus<M>, Byte<M, NONE>>(load())),
             },
             Named {
                 name: "busted_open_rw::excludes",
-                run: Box::new(move || rw::excludes::<Vcpus<M>, OpenRwLock<M>>(load())),
+                run: Box::new(move || rw::excludes::<Vcpus<M>, Counted<M, RW_NONE>>(load())),
             },
         ]);
     }

@@ -9,7 +9,6 @@
 extern crate alloc;
 
 mod board;
-mod busted;
 pub mod cells;
 mod conform;
 pub mod firmware;

@@ -1,9 +1,10 @@
 //! Every lock by its name on the command line: the catalogue's, and those that are broken on purpose.
-use crate::busted::{BustedCount, CheckThenSet, LostKick, NoExclusion};
 use crate::machine::Machine;
 use crate::subject::{Alone, Subject, Together};
-use stanchion_core::{RawLock, RawRwLock};
 use stanchion_family::catalogue::{self, Facts, InHandlers, MUTEXES, RWLOCKS};
+use stanchion_suite::broken::{
+    self, Byte, CHECK_THEN_SET, Counted, Detector, Halting, LOST_KICK, NONE, RW_COUNT,
+};
 
 /// Something to be done with a lock whose type is known by its name only.
 pub(crate) trait Visit {
@@ -44,28 +45,19 @@ pub fn lock_names() -> impl Iterator<Item = &'static str> {
     MUTEXES.iter().chain(RWLOCKS).map(|facts| facts.name)
 }
 
-/// The names of the locks that are broken on purpose.
-pub fn busted_lock_names<M: Machine>() -> [&'static str; 4] {
-    [
-        NoExclusion::<M>::NAME,
-        CheckThenSet::<M>::NAME,
-        LostKick::<M>::NAME,
-        <BustedCount<M> as RawRwLock>::NAME,
-    ]
+/// The names of the locks that are broken on purpose, for torture in the guest to notice.
+pub fn busted_lock_names() -> impl Iterator<Item = &'static str> {
+    broken::noticed_by(Detector::Guest).map(|broken| broken.name)
 }
 
 fn busted<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output> {
-    let [none, check_then_set, lost_kick, rw_count] = busted_lock_names::<M>();
-    if name == none {
-        Some(visitor.visit::<Alone<NoExclusion<M>>>())
-    } else if name == check_then_set {
-        Some(visitor.visit::<Alone<CheckThenSet<M>>>())
-    } else if name == lost_kick {
-        Some(visitor.visit::<Alone<LostKick<M>>>())
-    } else if name == rw_count {
-        Some(visitor.visit::<Together<BustedCount<M>>>())
-    } else {
-        None
+    busted_lock_names().find(|busted| *busted == name)?;
+    match broken::row(name) {
+        NONE => Some(visitor.visit::<Alone<Byte<M, NONE>>>()),
+        CHECK_THEN_SET => Some(visitor.visit::<Alone<Byte<M, CHECK_THEN_SET>>>()),
+        LOST_KICK => Some(visitor.visit::<Alone<Halting<M, LOST_KICK>>>()),
+        RW_COUNT => Some(visitor.visit::<Together<Counted<M, RW_COUNT>>>()),
+        _ => None,
     }
 }
 

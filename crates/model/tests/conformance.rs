@@ -98,7 +98,7 @@ mod detectors {
     use stanchion_core::RawLock;
     use stanchion_family::ByteLock;
     use stanchion_model::check::Kind;
-    use stanchion_suite::broken::{OpenLock, OpenRwLock};
+    use stanchion_suite::broken::{Byte, Counted, NONE, RW_NONE};
     use stanchion_suite::{mutex, rw};
 
     fn failure(check: fn(Load)) -> Option<Kind> {
@@ -107,16 +107,16 @@ mod detectors {
 
     #[test]
     fn a_try_that_lies_is_caught() {
-        let mutex = failure(mutex::tries_fail_while_held::<Explored, OpenLock<Model>>);
+        let mutex = failure(mutex::tries_fail_while_held::<Explored, Byte<Model, NONE>>);
         assert_eq!(mutex, Some(Kind::Assertion));
-        let rwlock = failure(rw::tries_fail_while_held::<Explored, OpenRwLock<Model>>);
+        let rwlock = failure(rw::tries_fail_while_held::<Explored, Counted<Model, RW_NONE>>);
         assert_eq!(rwlock, Some(Kind::Assertion));
     }
 
     #[test]
     fn a_lock_without_exclusion_is_caught() {
-        assert_eq!(failure(mutex::excludes::<Explored, OpenLock<Model>>), Some(Kind::Race));
-        assert_eq!(failure(rw::excludes::<Explored, OpenRwLock<Model>>), Some(Kind::Race));
+        assert_eq!(failure(mutex::excludes::<Explored, Byte<Model, NONE>>), Some(Kind::Race));
+        assert_eq!(failure(rw::excludes::<Explored, Counted<Model, RW_NONE>>), Some(Kind::Race));
     }
 
     /// Whoever waits for ever is seen, not waited for.

@@ -43,16 +43,16 @@ mod detectors {
     use stanchion_family::QSpinLock;
     use stanchion_sim::Sim;
     use stanchion_sim::explore::Stepped;
-    use stanchion_suite::broken::OpenLock;
+    use stanchion_suite::broken::{Byte, NONE};
     use stanchion_suite::{Context, World, mutex};
     use std::panic::catch_unwind;
 
     #[test]
     fn a_try_that_lies_is_caught() {
-        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Stepping, OpenLock<Stepped>>(LOAD));
+        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Stepping, Byte<Stepped, NONE>>(LOAD));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
         Timed::machine(SHARED);
-        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Timed, OpenLock<Sim>>(LOAD));
+        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Timed, Byte<Sim, NONE>>(LOAD));
         assert!(caught.is_err(), "on a machine with a clock, too");
     }
 
@@ -60,11 +60,11 @@ mod detectors {
     fn a_lock_without_exclusion_is_caught() {
         let caught = (0..20).any(|seed| {
             Stepping::seed(seed);
-            catch_unwind(|| mutex::excludes::<Stepping, OpenLock<Stepped>>(LOAD)).is_err()
+            catch_unwind(|| mutex::excludes::<Stepping, Byte<Stepped, NONE>>(LOAD)).is_err()
         });
         assert!(caught, "within twenty schedules");
         Timed::machine(SHARED);
-        let caught = catch_unwind(|| mutex::excludes::<Timed, OpenLock<Sim>>(LOAD));
+        let caught = catch_unwind(|| mutex::excludes::<Timed, Byte<Sim, NONE>>(LOAD));
         assert!(caught.is_err(), "on a machine with a clock, too");
     }
 

@@ -18,16 +18,16 @@ mod detectors {
     use super::*;
     use stanchion_sim::Sim;
     use stanchion_sim::explore::Stepped;
-    use stanchion_suite::broken::OpenRwLock;
+    use stanchion_suite::broken::{Counted, RW_NONE};
     use stanchion_suite::rw;
     use std::panic::catch_unwind;
 
     #[test]
     fn a_try_that_lies_is_caught() {
-        let caught = catch_unwind(|| rw::tries_fail_while_held::<Stepping, OpenRwLock<Stepped>>(LOAD));
+        let caught = catch_unwind(|| rw::tries_fail_while_held::<Stepping, Counted<Stepped, RW_NONE>>(LOAD));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
         Timed::machine(SHARED);
-        let caught = catch_unwind(|| rw::tries_fail_while_held::<Timed, OpenRwLock<Sim>>(LOAD));
+        let caught = catch_unwind(|| rw::tries_fail_while_held::<Timed, Counted<Sim, RW_NONE>>(LOAD));
         assert!(caught.is_err(), "on a machine with a clock, too");
     }
 
@@ -35,11 +35,11 @@ mod detectors {
     fn a_lock_without_exclusion_is_caught() {
         let caught = (0..20).any(|seed| {
             Stepping::seed(seed);
-            catch_unwind(|| rw::excludes::<Stepping, OpenRwLock<Stepped>>(LOAD)).is_err()
+            catch_unwind(|| rw::excludes::<Stepping, Counted<Stepped, RW_NONE>>(LOAD)).is_err()
         });
         assert!(caught, "within twenty schedules");
         Timed::machine(SHARED);
-        let caught = catch_unwind(|| rw::excludes::<Timed, OpenRwLock<Sim>>(LOAD));
+        let caught = catch_unwind(|| rw::excludes::<Timed, Counted<Sim, RW_NONE>>(LOAD));
         assert!(caught.is_err(), "on a machine with a clock, too");
     }
 }

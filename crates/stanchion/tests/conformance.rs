@@ -55,14 +55,15 @@ mod static_and_small {
 /// The bodies would pass any lock if their own checks were blind: a lock that does not exclude must fail.
 mod detectors {
     use super::*;
-    use stanchion_suite::broken::OpenLock;
+    use stanchion_suite::broken::{Byte, NONE};
     use stanchion_suite::{Waiting, mutex};
     use std::panic::catch_unwind;
 
     #[test]
     fn a_try_that_lies_is_caught() {
         let load = threads::load(Waiting::Spins);
-        let caught = catch_unwind(|| mutex::tries_fail_while_held::<Threads<Silent>, OpenLock<Native>>(load));
+        let caught =
+            catch_unwind(|| mutex::tries_fail_while_held::<Threads<Silent>, Byte<Native, NONE>>(load));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
     }
 
@@ -72,7 +73,7 @@ mod detectors {
             return;
         }
         let load = threads::load(Waiting::Spins);
-        let fails = || catch_unwind(|| mutex::excludes::<Threads<Silent>, OpenLock<Native>>(load)).is_err();
+        let fails = || catch_unwind(|| mutex::excludes::<Threads<Silent>, Byte<Native, NONE>>(load)).is_err();
         assert!((0..100).any(|_| fails()), "within a hundred runs");
     }
 }

@@ -27,14 +27,15 @@ mod counted {
 mod detectors {
     use super::*;
     use stanchion::native::Native;
-    use stanchion_suite::broken::OpenRwLock;
+    use stanchion_suite::broken::{Counted, RW_NONE};
     use stanchion_suite::{Waiting, rw};
     use std::panic::catch_unwind;
 
     #[test]
     fn a_try_that_lies_is_caught() {
         let load = threads::load(Waiting::Spins);
-        let caught = catch_unwind(|| rw::tries_fail_while_held::<Threads<Silent>, OpenRwLock<Native>>(load));
+        let caught =
+            catch_unwind(|| rw::tries_fail_while_held::<Threads<Silent>, Counted<Native, RW_NONE>>(load));
         assert!(caught.is_err(), "the body must notice that a held lock was taken");
     }
 
@@ -44,7 +45,8 @@ mod detectors {
             return;
         }
         let load = threads::load(Waiting::Spins);
-        let fails = || catch_unwind(|| rw::excludes::<Threads<Silent>, OpenRwLock<Native>>(load)).is_err();
+        let fails =
+            || catch_unwind(|| rw::excludes::<Threads<Silent>, Counted<Native, RW_NONE>>(load)).is_err();
         assert!((0..100).any(|_| fails()), "within a hundred runs");
     }
 }

@@ -5,6 +5,7 @@
 //! guest. With a test harness it calls [`mutex_tests!`] and [`rw_tests!`], and each lock becomes a module
 //! with a test for each body. Without one it runs [`tests`] itself, which gives the same as a list. The locks
 //! stand in the catalogue of `stanchion-core`, the bodies in [`mutex`] and [`rw`].
+//! Locks that detectors must find broken, these tests among them, stand in the catalogue [`broken`].
 //!
 //! The bodies trust the lock under test with plain memory: a lock that does not exclude is a data race, which
 //! is what they look for.

@@ -228,10 +228,11 @@ impl Claims {
 mod tests {
     use super::super::arena::{Arena, TestLock};
     use super::super::args::Orders;
-    use super::super::busted::{Flag, SOUND};
+    use super::super::busted::Byte;
     use super::super::lock::Tortured;
     use super::super::session::STACK;
     use super::*;
+    use stanchion_suite::broken::SOUND;
     use std::sync::Barrier;
 
     /// Blocks the signals of the calling thread, or lets them come.
@@ -249,7 +250,7 @@ mod tests {
     fn who_gets_no_cpu_is_not_buried_in_signals() {
         install().expect("handlers");
         let lock = |test_lock| -> &'static TestLock<dyn Tortured> {
-            Box::leak(Box::new(TestLock::new(test_lock, Flag::<SOUND>::new(test_lock))))
+            Box::leak(Box::new(TestLock::new(test_lock, Byte::<SOUND>::new(test_lock))))
         };
         let locks = core::array::from_fn(lock);
         let arena = Arena::leak(Orders { writers: 1, ..Orders::default() }, Skills::MUTEX, locks);

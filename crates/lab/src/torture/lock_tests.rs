@@ -1,6 +1,7 @@
 //! What locks tell of themselves, and what they refuse.
 use super::*;
-use crate::torture::busted::{Flag, SOUND};
+use crate::torture::busted::Byte;
+use stanchion_suite::broken::SOUND;
 
 #[test]
 fn stanchion_s_locks_describe_their_word() {
@@ -14,7 +15,7 @@ fn stanchion_s_locks_describe_their_word() {
 
 #[test]
 fn a_lock_that_cannot_describe_itself_says_whether_it_is_held() {
-    let locks: [&dyn Tortured; 2] = [&Mutex::<parking_lot::RawMutex>::new(0), &Flag::<SOUND>::new(0)];
+    let locks: [&dyn Tortured; 2] = [&Mutex::<parking_lot::RawMutex>::new(0), &Byte::<SOUND>::new(0)];
     for lock in locks {
         assert!(lock.describe().starts_with("free"));
         lock.acquire(Side::Writes);

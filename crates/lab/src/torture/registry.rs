@@ -1,12 +1,14 @@
 //! Every lock that can be tortured: the catalogue's, others, and those that are broken on purpose.
 use super::args::Orders;
-use super::busted::{CHECK_THEN_ACT, CHECK_THEN_SET, Flag, LOST_WAKEUP, NO_WAIT, OPEN, RELAXED, RW_SOUND};
-use super::busted::{DOUBLE_GRANT, MISSED, PerCpuCells, SOUND, TRY_ENTERS, TRY_LIES, Ticket, WRONG_COUNT};
+use super::busted::{Byte, Cells, Counted, Missed, Ticketed};
 use super::lock::{Classed, Mutex, Rw, Skills, Tortured, UpgradableRw};
 use super::session;
 use stanchion::lock::PerCpuRwLock;
 use stanchion::native::force_fenced_release;
 use stanchion_family::catalogue::{self, Facts};
+use stanchion_suite::broken::{BROKEN, CHECK_THEN_SET, DOUBLE_GRANT, Detector, LOST_WAKEUP, NONE, PERCPU_RW};
+use stanchion_suite::broken::{RELAXED, RW_CHECK_THEN_ACT, RW_COUNT, RW_LOST_WAKEUP, RW_NO_WAIT, RW_SERIAL};
+use stanchion_suite::broken::{RW_TRY, SOUND, TRY};
 
 /// What must notice that a lock is broken.
 const TORTURE: &str = "torture must catch it";
@@ -38,15 +40,30 @@ pub(super) struct Row {
     pub(super) run: fn(Orders, Skills),
 }
 
-/// A mutex that is broken on purpose, for torture to notice, unless something else is said of it.
+/// A mutex that is not Stanchion's.
 const fn mutex<L: Tortured>(name: &'static str, about: &'static str) -> Row {
-    let (origin, skills, run) = (Origin::Busted(TORTURE), Skills::MUTEX, session::run::<L>);
+    let (origin, skills, run) = (Origin::Reference, Skills::MUTEX, session::run::<L>);
     Row { name, origin, fair: false, signal_safe: true, skills, about, run }
 }
 
-/// A reader-writer lock that is.
+/// A reader-writer lock that is not.
 const fn readers<L: Tortured>(name: &'static str, about: &'static str) -> Row {
     Row { skills: Skills::READERS, ..mutex::<L>(name, about) }
+}
+
+/// One that is broken on purpose: a row of the catalogue.
+const fn busted<L: Tortured>(flaw: usize, skills: Skills) -> Row {
+    let broken = &BROKEN[flaw];
+    let (mut detector, mut at) = (TORTURE, 0);
+    while at < broken.noticed_by.len() {
+        detector = match broken.noticed_by[at] {
+            Detector::LongTorture => LONG_TORTURE,
+            Detector::ThreadSanitizer => THREAD_SANITIZER,
+            _ => detector,
+        };
+        at += 1;
+    }
+    Row { origin: Origin::Busted(detector), skills, ..mutex::<L>(broken.name, broken.fault) }
 }
 
 const fn ours<L: Tortured>(facts: &Facts) -> Row {
@@ -55,10 +72,6 @@ const fn ours<L: Tortured>(facts: &Facts) -> Row {
 }
 
 impl Row {
-    const fn from(self, origin: Origin) -> Self {
-        Self { origin, ..self }
-    }
-
     const fn without_signals(self) -> Self {
         Self { signal_safe: false, skills: Skills { handlers_write: false, ..self.skills }, ..self }
     }
@@ -86,27 +99,21 @@ macro_rules! rwlocks {
 stanchion_family::for_each_rwlock! { (); rwlocks; }
 
 static OTHER_MUTEXES: &[Row] = &[
-    mutex::<Flag<SOUND>>("reference-tas", "a plain test-and-set lock, sound; the twin of busted-relaxed")
-        .from(Origin::Reference),
+    mutex::<Byte<SOUND>>("reference-tas", "a plain test-and-set lock, sound; the twin of busted-relaxed"),
     Row {
         fair: true,
         ..mutex::<Mutex<parking_lot::RawMutex>>(
             "parking-lot",
             "parking_lot's mutex, without signals: its parking table is not made for handlers",
         )
-        .from(Origin::Reference)
         .without_signals()
     },
-    mutex::<Flag<OPEN>>("busted-none", "excludes nobody"),
-    mutex::<Flag<CHECK_THEN_SET>>("busted-check-then-set", "looks and then takes, in two steps"),
-    mutex::<Ticket<MISSED>>("busted-lost-wakeup", "may sleep through the wake-up meant for it"),
-    mutex::<Ticket<DOUBLE_GRANT>>(
-        "busted-double-grant",
-        "a ticket lock that now and then serves two at once",
-    ),
-    mutex::<Flag<TRY_LIES>>("busted-try", "try_lock sometimes takes what somebody else holds"),
-    mutex::<Flag<RELAXED>>("busted-relaxed", "excludes, but orders nothing; invisible to torture on x86")
-        .from(Origin::Busted(THREAD_SANITIZER)),
+    busted::<Byte<NONE>>(NONE, Skills::MUTEX),
+    busted::<Byte<CHECK_THEN_SET>>(CHECK_THEN_SET, Skills::MUTEX),
+    busted::<Missed>(LOST_WAKEUP, Skills::MUTEX),
+    busted::<Ticketed<DOUBLE_GRANT>>(DOUBLE_GRANT, Skills::MUTEX),
+    busted::<Byte<TRY>>(TRY, Skills::MUTEX),
+    busted::<Byte<RELAXED>>(RELAXED, Skills::MUTEX),
 ];
 
 /// Forms of `percpu-rw`, and other reader-writer locks.
@@ -125,13 +132,11 @@ static OTHER_RWLOCKS: &[Row] = &[
         about: "As percpu-rw, in two classes of a user's own.",
         ..ours::<Classed>(catalogue::rwlock("percpu-rw"))
     },
-    readers::<Flag<RW_SOUND>>("reference-rw", "a count and a flag, sound; the twin of the busted-rw ones")
-        .from(Origin::Reference),
-    readers::<PerCpuCells<true>>(
+    readers::<Counted<SOUND>>("reference-rw", "a count and a flag, sound; the twin of the busted-rw ones"),
+    readers::<Cells<SOUND>>(
         "reference-percpu-rw",
         "cells and a membarrier, sound; the twin of busted-percpu-rw",
     )
-    .from(Origin::Reference)
     .without_signals(),
     Row {
         skills: Skills { downgrades: true, upgrades: true, ..Skills::READERS },
@@ -139,24 +144,15 @@ static OTHER_RWLOCKS: &[Row] = &[
             "parking-lot-rw",
             "parking_lot's reader-writer lock, without signals",
         )
-        .from(Origin::Reference)
         .without_signals()
     },
-    readers::<Flag<CHECK_THEN_ACT>>(
-        "busted-rw-check-then-act",
-        "a reader looks for writers and then counts itself, in two steps",
-    ),
-    readers::<Flag<NO_WAIT>>("busted-rw-no-wait", "a writer does not wait for the readers"),
-    readers::<Flag<TRY_ENTERS>>("busted-rw-try", "a try to read succeeds beside a writer"),
-    readers::<Flag<LOST_WAKEUP>>("busted-rw-lost-wakeup", "the last reader does not wake the writer"),
-    readers::<Flag<WRONG_COUNT>>("busted-rw-count", "a reader that leaves sometimes counts for two"),
-    readers::<Flag<SOUND>>("busted-rw-serial", "readers exclude each other"),
-    readers::<PerCpuCells<false>>(
-        "busted-percpu-rw",
-        "the writer has no barrier between its flag and the cells",
-    )
-    .from(Origin::Busted(LONG_TORTURE))
-    .without_signals(),
+    busted::<Counted<RW_CHECK_THEN_ACT>>(RW_CHECK_THEN_ACT, Skills::READERS),
+    busted::<Counted<RW_NO_WAIT>>(RW_NO_WAIT, Skills::READERS),
+    busted::<Counted<RW_TRY>>(RW_TRY, Skills::READERS),
+    busted::<Counted<RW_LOST_WAKEUP>>(RW_LOST_WAKEUP, Skills::READERS),
+    busted::<Counted<RW_COUNT>>(RW_COUNT, Skills::READERS),
+    busted::<Counted<RW_SERIAL>>(RW_SERIAL, Skills::READERS),
+    busted::<Cells<PERCPU_RW>>(PERCPU_RW, Skills::READERS).without_signals(),
 ];
 
 /// Words that stand for several locks.
@@ -194,6 +190,7 @@ pub(super) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_suite::broken::Broken;
     use std::collections::BTreeSet;
 
     #[test]
@@ -205,6 +202,16 @@ mod tests {
             assert_eq!(row(name).map(|found| found.name), Some(name));
             assert!(!name.contains("percpu-rw") || !skills.handlers_write, "{name}");
         }
+    }
+
+    #[test]
+    fn all_that_torture_or_a_sanitizer_must_notice_are_here() {
+        let torture = |broken: &&Broken| {
+            let of = [Detector::Torture, Detector::LongTorture, Detector::ThreadSanitizer];
+            broken.noticed_by.iter().any(|detector| of.contains(detector))
+        };
+        let listed: BTreeSet<&str> = BROKEN.iter().filter(torture).map(|broken| broken.name).collect();
+        assert_eq!(named("busted", false).iter().map(|row| row.name).collect::<BTreeSet<_>>(), listed);
     }
 
     #[test]

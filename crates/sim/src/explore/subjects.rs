@@ -10,6 +10,7 @@ use crate::locks::{self, LockKind};
 use stanchion_core::transitions::Table;
 use stanchion_core::{RawLock, Tunable};
 use stanchion_family::catalogue::{self, AfterRelease, Asks, Overtaking, SecondByte, Stated, Tail};
+use stanchion_suite::broken::{self, BROKEN};
 
 /// What is known of a lock that is broken on purpose.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,7 +63,6 @@ impl Subject {
     /// A lock that is broken on purpose: must fail in one of these ways `within` so many schedules, and not
     /// without the faults that it `needs`.
     pub(super) fn broken<L: RawLock<Platform = Stepped>>(
-        about: &'static str,
         kinds: &'static [Kind],
         within: u64,
         needs: &[Fault],
@@ -73,11 +73,13 @@ impl Subject {
             after_release: AfterRelease::Anything,
             ..catalogue::mutex("qspin").stated
         };
-        let kind = Explored::Mutex(locks::kind::<L>());
+        let row = &BROKEN[broken::row(L::NAME)];
+        let kind = locks::kind::<L>();
+        let kind = Explored::Mutex(LockKind { name: row.explored_as.unwrap_or(kind.name), ..kind });
         Self {
             broken: Some(broken),
             numberless: false,
-            ..Self::of(kind, about, Overtaking::Unbounded("it is broken on purpose"), stated)
+            ..Self::of(kind, row.fault, Overtaking::Unbounded("it is broken on purpose"), stated)
         }
     }
 

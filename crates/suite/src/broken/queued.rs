@@ -1,55 +1,45 @@
-//! A queued spin lock that takes its flaw as a type: `qspin` without the pending bit.
-use core::marker::PhantomData;
+//! A queued spin lock, and what may be wrong with it: `qspin` without the pending bit.
+use super::{BLIND_CLEAR, BROKEN, DEAF, GREEDY, HEEDS, LEVELLESS_TAIL, SHARED_NODE};
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Event, RawLock};
 use stanchion_family::tail::NodeCode;
 use stanchion_family::{FamilyDomain, FamilyPlatform, QSpinLock};
 
-/// What may be wrong with it.
-pub(super) trait Flaw: Send + Sync + 'static {
-    /// The name of the lock.
-    const NAME: &'static str;
-    /// A head without a successor clears the tail by a store.
-    const CLEARS_BLINDLY: bool = false;
-    /// An interrupt uses the node of whom it interrupted.
-    const SHARES_NODE: bool = false;
-    /// The tail names a context, and not at which level it queued.
-    const DROPS_LEVEL: bool = false;
-    /// A newcomer does not look for a queue.
-    const STEALS: bool = false;
-    /// The head of the queue asks newcomers for the lock.
-    const ASKS: bool = false;
-    /// Newcomers do not listen.
-    const DEAF: bool = false;
+const fn steals(flaw: usize) -> bool {
+    matches!(flaw, GREEDY | DEAF | HEEDS)
+}
+
+/// The head of the queue asks newcomers for the lock.
+const fn asks(flaw: usize) -> bool {
+    matches!(flaw, DEAF | HEEDS)
 }
 
 /// The lock.
 #[repr(C)]
-pub(super) struct Queued<P: FamilyPlatform, F: Flaw> {
+pub struct Queued<P: FamilyPlatform, const FLAW: usize> {
     locked: P::U8,
     /// 1 while the head asks for the lock.
     asked: P::U8,
     tail: P::U16,
-    flaw: PhantomData<fn() -> F>,
 }
 
 const WAIT: u8 = 0;
 const HEAD: u8 = 2;
 
-impl<P: FamilyPlatform, F: Flaw> Queued<P, F> {
+impl<P: FamilyPlatform, const FLAW: usize> Queued<P, FLAW> {
     fn claim(&self) -> bool {
         self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok()
     }
 }
 
-impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
+impl<P: FamilyPlatform, const FLAW: usize> RawLock for Queued<P, FLAW> {
     type Platform = P;
-    const NAME: &'static str = F::NAME;
+    const NAME: &'static str = BROKEN[FLAW].name;
     const TRANSITIONS: Table = <QSpinLock<P> as RawLock>::TRANSITIONS;
 
     fn new() -> Self {
-        Self { locked: P::U8::new(0), asked: P::U8::new(0), tail: P::U16::new(0), flaw: PhantomData }
+        Self { locked: P::U8::new(0), asked: P::U8::new(0), tail: P::U16::new(0) }
     }
 
     fn acquire(&self) {
@@ -57,7 +47,7 @@ impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
             return;
         }
         P::with_domain(|domain| {
-            let cpu = P::this_cpu().expect("explored with numbers only");
+            let cpu = P::this_cpu().expect("there are numbers for all contexts");
             let percpu = domain.cpu(cpu);
             let Some(nesting) = percpu.enter() else {
                 P::count(Event::LockNoNode);
@@ -66,8 +56,10 @@ impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
                 }
                 return;
             };
-            let level = if F::SHARES_NODE { 0 } else { nesting.level() };
-            let named = if F::DROPS_LEVEL { 0 } else { level };
+            // BUG: the node is in another queue.
+            let level = if FLAW == SHARED_NODE { 0 } else { nesting.level() };
+            // BUG: all nodes of a context look the same.
+            let named = if FLAW == LEVELLESS_TAIL { 0 } else { level };
             let (node, me) = (percpu.node(level), NodeCode::new(cpu, named));
             node.next.store(NodeCode::NONE, Relaxed);
             node.state.store(WAIT, Relaxed);
@@ -75,17 +67,17 @@ impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
                 domain.node(before).next.store(me.raw(), Release);
                 node.state.wait_until(Acquire, |state| state == HEAD);
             }
-            if F::ASKS {
+            if asks(FLAW) {
                 self.asked.store(1, Relaxed);
             }
             while !self.claim() {
                 self.locked.wait_until(Relaxed, |locked| locked == 0);
             }
-            if F::ASKS {
+            if asks(FLAW) {
                 self.asked.store(0, Relaxed);
             }
-            if F::CLEARS_BLINDLY && node.next.load(Acquire) == NodeCode::NONE {
-                self.tail.store(NodeCode::NONE, Relaxed);
+            if FLAW == BLIND_CLEAR && node.next.load(Acquire) == NodeCode::NONE {
+                self.tail.store(NodeCode::NONE, Relaxed); // BUG: it may be somebody else's by now
                 return;
             }
             if self.tail.compare_exchange(me.raw(), NodeCode::NONE, Relaxed, Relaxed).is_err() {
@@ -98,7 +90,8 @@ impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
 
     fn try_acquire(&self) -> bool {
         let queue = self.tail.load(Relaxed) != NodeCode::NONE;
-        let refused = queue && (!F::STEALS || (F::ASKS && !F::DEAF && self.asked.load(Relaxed) == 1));
+        // BUG with `GREEDY`: there is no bound on it. With `DEAF`: the head is not heard.
+        let refused = queue && (!steals(FLAW) || (FLAW == HEEDS && self.asked.load(Relaxed) == 1));
         !refused && self.claim()
     }
 
@@ -109,35 +102,4 @@ impl<P: FamilyPlatform, F: Flaw> RawLock for Queued<P, F> {
     fn word(&self) -> Word {
         Word { tail: self.tail.peek(), pending: self.asked.peek(), locked: self.locked.peek() }
     }
-}
-
-#[cfg(test)]
-impl Flaw for super::Sound {
-    const NAME: &'static str = "queued";
-}
-
-/// Steals, and heeds the head.
-#[cfg(test)]
-enum Heeds {}
-
-#[cfg(test)]
-impl Flaw for Heeds {
-    const NAME: &'static str = "queued, steals and heeds";
-    const STEALS: bool = true;
-    const ASKS: bool = true;
-}
-
-/// The same without a flaw.
-#[cfg(test)]
-pub(super) fn heeds() -> crate::explore::Subject {
-    use crate::explore::{Stepped, Subject};
-    Subject::broken::<Queued<Stepped, Heeds>>("sound", &[], 0, &[]).with_no_barging(1)
-}
-
-/// The mechanism without a flaw.
-#[cfg(test)]
-pub(super) fn sound() -> crate::explore::Subject {
-    use crate::explore::{Kind, Overtaking, Stepped, Subject};
-    Subject::broken::<Queued<Stepped, super::Sound>>("sound", &[Kind::Exclusion], 0, &[])
-        .stating(Overtaking::AtMost(1))
 }
