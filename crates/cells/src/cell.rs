@@ -4,7 +4,10 @@ use crate::stats::{Estimate, Ratio};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use stanchion_family::events::ALL;
-use stanchion_sim::{Cause, Failure, Outcome};
+use stanchion_sim::{Cause, Failure, NS, Outcome};
+
+/// How a vCPU passes the time that costs nobody a CPU.
+const IDLE: [Cause; 3] = [Cause::Preempted, Cause::Halted, Cause::Sleeping];
 
 /// What was asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -144,6 +147,13 @@ pub struct Figures {
     pub fairness: Estimate,
     /// How long acquisitions took.
     pub latency: Waits,
+    /// The longest wait, in nanoseconds.
+    #[serde(default)]
+    pub longest_ns: Estimate,
+    /// For each acquisition the time that vCPUs had a CPU and did something, in nanoseconds; no values if
+    /// there were no acquisitions with a seed.
+    #[serde(default)]
+    pub cpu_ns: Estimate,
     /// Shares of the vCPUs' time by cause.
     pub causes: Vec<Named>,
     /// From where to where locks went.
@@ -230,6 +240,12 @@ impl Figures {
             |value: &dyn Fn(&Outcome) -> u64| outcomes.iter().map(|outcome| value(outcome)).sum::<u64>();
         let acquisitions = sum(&|outcome| outcome.acquisitions.iter().sum());
         let per_acquisition = |count: u64| count as f64 / acquisitions.max(1) as f64;
+        let cpu_ns = outcomes.iter().map(|outcome| {
+            let busy = Cause::ALL.into_iter().filter(|cause| !IDLE.contains(cause));
+            let busy: u64 = busy.map(|cause| outcome.spent_on(cause)).sum();
+            let acquisitions: u64 = outcome.acquisitions.iter().sum();
+            (acquisitions > 0).then(|| busy as f64 / NS as f64 / acquisitions as f64)
+        });
         let spent = |cause: Cause| sum(&|outcome| outcome.spent_on(cause));
         let all: u64 = Cause::ALL.into_iter().map(spent).sum();
         let events = ALL.iter().map(|&event| {
@@ -242,6 +258,8 @@ impl Figures {
             speed_up: None,
             fairness: mean(Outcome::fairness),
             latency: Waits::of(outcomes),
+            longest_ns: mean(|outcome| outcome.waits.max() as f64),
+            cpu_ns: Estimate::of(cpu_ns.collect::<Option<_>>().unwrap_or_default()),
             causes: Cause::ALL
                 .into_iter()
                 .map(|cause| Named { name: cause.name().to_owned(), value: share(spent(cause), all) })

@@ -223,10 +223,12 @@ pub fn of_published<'a>() -> Vec<Column<Published<'a>>> {
         Column::new("lower_is_better", Truth, |row: &Published| row.table().lower_is_better.into()),
         Column::new("role", Text, |row: &Published| row.cell.role.name().into()),
         Column::new("published", Real, |row: &Published| Value::of(row.cell.published)),
-        Column::new("simulated", Real, |row: &Published| Value::of(row.cell.simulated.map(|now| now.mean))),
+        Column::new("simulated", Real, |row: &Published| {
+            Value::of(row.cell.simulated.as_ref().map(|now| now.seeds.mean))
+        }),
         Column::new("relative_error", Real, |row: &Published| Value::of(row.cell.error())),
         Column::new("relative_spread", Real, |row: &Published| {
-            Value::of(row.cell.simulated.map(|now| now.spread))
+            Value::of(row.cell.simulated.as_ref().map(published::Simulated::spread))
         }),
         Column::new("registered", Real, |row: &Published| {
             Value::of(row.cell.registered.map(|cell| cell.value))

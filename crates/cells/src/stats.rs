@@ -15,6 +15,32 @@ pub fn median(values: &[f64]) -> f64 {
     }
 }
 
+/// The ends of the exact 95 % interval of the median, by the binomial distribution; fewer than six have none.
+pub fn median_interval(values: &[f64]) -> Option<(f64, f64)> {
+    let (mut sorted, count) = (values.to_vec(), values.len());
+    sorted.sort_by(f64::total_cmp);
+    // How likely it is that `outside` values, and that no more, are on one side of it. As a logarithm: of a
+    // thousand values it is nothing.
+    let (mut likely, mut sum, mut outside) = (0.5_f64.ln() * count as f64, 0.0, 0);
+    while sum + likely.exp() <= 0.025 {
+        sum += likely.exp();
+        likely += ((count - outside) as f64 / (outside + 1) as f64).ln();
+        outside += 1;
+    }
+    Some((*sorted.get(outside.checked_sub(1)?)?, *sorted.get(count - outside)?))
+}
+
+/// The median of errors without their signs, as a percentage with its interval.
+pub fn median_error(errors: &[f64], digits: usize) -> String {
+    let sizes: Vec<f64> = errors.iter().map(|error| error.abs() * 100.0).collect();
+    let interval = match median_interval(&sizes) {
+        Some((low, high)) => format!("{low:.digits$}–{high:.digits$}"),
+        None if sizes.len() == 1 => "one value".to_owned(),
+        None => "too few for an interval".to_owned(),
+    };
+    format!("{:.digits$} % ({interval})", median(&sizes))
+}
+
 /// Jain's fairness index of the threads' shares: 1 when all are equal, 1/n when one thread had everything.
 pub fn jain(shares: &[u64]) -> f64 {
     let sum: f64 = shares.iter().map(|&share| share as f64).sum();
@@ -286,7 +312,7 @@ impl fmt::Display for Ratio {
             // Two rounds that differ know nothing.
             Some((low, high)) if high >= MOST_TOLD => write!(f, " ({low:.digits$}–over {MOST_TOLD})"),
             Some((low, high)) => write!(f, " ({low:.digits$}–{high:.digits$})"),
-            None => Ok(()),
+            None => f.write_str(" (one value)"),
         }
     }
 }

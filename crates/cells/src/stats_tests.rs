@@ -42,6 +42,21 @@ fn medians_of_odd_even_and_no_values() {
 }
 
 #[test]
+fn the_interval_of_a_median_is_exact_and_needs_six_values() {
+    let counted = |count: u32| median_interval(&(1..=count).rev().map(f64::from).collect::<Vec<_>>());
+    assert_eq!([counted(0), counted(1), counted(5)], [None; 3]);
+    // What tables of the sign test have for 5 % on two sides.
+    assert_eq!([counted(6), counted(8)], [Some((1.0, 6.0)), Some((1.0, 8.0))]);
+    assert_eq!([counted(9), counted(10)], [Some((2.0, 8.0)), Some((2.0, 9.0))]);
+    assert_eq!([counted(20), counted(100)], [Some((6.0, 15.0)), Some((40.0, 61.0))]);
+    let (low, high) = counted(5000).expect("many");
+    assert!((low - 2431.0).abs() <= 1.0 && (high - 2570.0).abs() <= 1.0, "{low} {high}");
+    assert_eq!(median_error(&[0.02, -0.01, 0.03, -0.04, 0.05, 0.06], 1), "3.5 % (1.0–6.0)");
+    assert_eq!(median_error(&[-0.5], 0), "50 % (one value)");
+    assert_eq!(median_error(&[0.1, 0.3], 0), "20 % (too few for an interval)");
+}
+
+#[test]
 fn a_summary_keeps_range_deviation_and_order() {
     let summary = Summary::of(vec![10.0, 8.0, 12.0, 10.0, 11.0]);
     assert_eq!((summary.median, summary.min, summary.max, summary.mad), (10.0, 8.0, 12.0, 1.0));
@@ -78,6 +93,7 @@ fn a_ratio_is_paired_within_rounds_and_told_with_its_interval_only() {
     assert!(unclear.to_string().ends_with("–over 100)"), "{unclear}");
     let single = Ratio::of(&[(&[3.0], &[1.0])]).expect("a round");
     assert!(single.told().is_none() && !single.is_clear());
+    assert_eq!(single.to_string(), "3.00 (one value)");
     assert_eq!(Ratio::of(&[(&[1.0], &[0.0])]), None);
     assert_eq!(Ratio::of(&[(&[], &[])]), None);
     assert_eq!(Ratio::of(&[]), None);

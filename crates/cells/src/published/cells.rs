@@ -4,21 +4,25 @@ use super::roles::Role;
 use super::simulate::{Done, Job, Miss};
 use super::tables::Table;
 use crate::names::nearest;
+use crate::stats::Estimate;
 use std::sync::Arc;
 
-/// What the seeds of a cell came to, in the unit of the table.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// What a cell came to.
+#[derive(Clone, Debug, PartialEq)]
 pub struct Simulated {
-    /// The mean.
-    pub mean: f64,
-    /// Relative standard deviation.
-    pub spread: f64,
-    /// The least that a seed came to.
-    pub least: f64,
-    /// The most.
-    pub most: f64,
+    /// By seed, in the unit of the table.
+    pub seeds: Estimate,
     /// Of the run with the first seed; `None` if its virtual time was cut.
     pub trace: Option<u64>,
+}
+
+impl Simulated {
+    /// The standard deviation of the seeds, in relation to their mean.
+    pub fn spread(&self) -> f64 {
+        let Estimate { mean, values, .. } = &self.seeds;
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        if *mean == 0.0 { 0.0 } else { (squares / values.len() as f64).sqrt() / mean }
+    }
 }
 
 /// A cell.
@@ -46,7 +50,7 @@ impl Cell {
     pub fn compared(&self) -> Option<f64> {
         match self.role {
             Role::Blind => self.registered.map(|registered| registered.value),
-            Role::Fit | Role::Seen => self.simulated.map(|simulated| simulated.mean),
+            Role::Fit | Role::Seen => self.simulated.as_ref().map(|simulated| simulated.seeds.mean),
         }
     }
 
@@ -57,7 +61,7 @@ impl Cell {
 
     /// Whether the run is the one that was registered. `None`: nothing was, or the run cannot tell.
     pub fn as_registered(&self) -> Option<bool> {
-        Some(self.registered?.trace == self.simulated?.trace?)
+        Some(self.registered?.trace == self.simulated.as_ref()?.trace?)
     }
 }
 
@@ -168,11 +172,8 @@ impl Cells {
             let cell = &mut self.all[index];
             cell.failure = failure;
             cell.simulated = done.filter(|done| !done.is_empty()).map(|done| {
-                let values: Vec<f64> = done.iter().map(|done| done.value / scale).collect();
-                let (mean, spread) = mean_and_spread(&values);
-                let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-                let most = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                Simulated { mean, spread, least, most, trace: self.whole.then_some(done[0].trace) }
+                let seeds = Estimate::of(done.iter().map(|done| done.value / scale).collect());
+                Simulated { seeds, trace: self.whole.then_some(done[0].trace) }
             });
         }
     }
@@ -188,14 +189,6 @@ impl Cells {
     }
 }
 
-/// The mean, and the standard deviation in relation to it.
-pub fn mean_and_spread(values: &[f64]) -> (f64, f64) {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / count;
-    (mean, if mean == 0.0 { 0.0 } else { variance.sqrt() / mean })
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::tables;
@@ -207,7 +200,7 @@ mod tests {
 
     #[test]
     fn a_blind_cell_is_compared_with_what_was_registered() {
-        let simulated = Simulated { mean: 2.0, spread: 0.0, least: 2.0, most: 2.0, trace: Some(1) };
+        let simulated = Simulated { seeds: Estimate::of(vec![2.0]), trace: Some(1) };
         let registered = Registered { value: 4.0, from: 3.0, to: 5.0, trace: 2 };
         let mut cells = Cells::choose(&locktorture(), &[]).expect("no filter");
         let cell = &mut cells.all[0];
@@ -247,9 +240,9 @@ mod tests {
             (0..jobs.len()).map(|job| Ok(Done { value: value(job), trace: job as u64 })).collect();
         cells.take(&results);
         let qspin = cells.find(0, 7, 0).expect("the column to fit");
-        let two = qspin.simulated.expect("two results");
-        assert!((two.mean - 6.2).abs() < 1e-9 && (two.spread - 0.2 / 6.2).abs() < 1e-9);
-        assert!((two.least - 6.0).abs() < 1e-9 && (two.most - 6.4).abs() < 1e-9);
+        let two = qspin.simulated.as_ref().expect("two results");
+        assert!((two.seeds.mean - 6.2).abs() < 1e-9 && (two.spread() - 0.2 / 6.2).abs() < 1e-9);
+        assert!((two.seeds.min - 6.0).abs() < 1e-9 && (two.seeds.max - 6.4).abs() < 1e-9);
         assert_eq!(two.trace, Some(0), "that of the first seed");
         assert!((qspin.error().expect("it is published") - (6.2 / 6.170 - 1.0)).abs() < 1e-9);
         let stopped = vec![Err(Miss::Stopped); jobs.len()];

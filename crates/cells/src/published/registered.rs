@@ -6,6 +6,7 @@ use super::cells::{Cell, Cells};
 use super::fingerprint::{of_table, written};
 use super::roles::Role;
 use super::tables::Table;
+use crate::stats::Estimate;
 use core::fmt::Write;
 use serde::Deserialize;
 
@@ -122,10 +123,11 @@ pub fn with(before: &str, tables: &[Table], cells: &Cells, seeds: u64, date: &st
 
 /// What is written of a cell, if it came to anything. Four digits are enough, and read well.
 fn line(table: &Table, cell: &Cell) -> Option<Line> {
-    let simulated = cell.simulated.filter(|simulated| simulated.mean.is_finite())?;
+    let simulated = cell.simulated.as_ref().filter(|simulated| simulated.seeds.mean.is_finite())?;
     let rounded = |value: f64| format!("{value:.3e}").parse().unwrap_or(value);
     let (lock, row) = (table.locks[cell.lock].clone(), table.rows[cell.row].label.clone());
-    let [mean, least, most] = [simulated.mean, simulated.least, simulated.most].map(rounded);
+    let Estimate { mean, min, max, .. } = simulated.seeds;
+    let [mean, least, most] = [mean, min, max].map(rounded);
     Some((lock, row, mean, least, most, written(simulated.trace?)))
 }
 
@@ -158,7 +160,8 @@ mod tests {
         let mut cells = Cells::choose(&tables, &[]).expect("no filter");
         for cell in &mut cells.all {
             let trace = Some(0xAB);
-            cell.simulated = Some(Simulated { mean, spread: 0.1, least: 0.9, most: 2.2, trace });
+            let seeds = Estimate { mean, min: 0.9, max: 2.2, ..Estimate::default() };
+            cell.simulated = Some(Simulated { seeds, trace });
         }
         (tables, cells)
     }

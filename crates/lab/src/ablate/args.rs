@@ -35,10 +35,9 @@ impl Args {
             threads: typed.threads.or_else(|| Some("1x,2x,4x,8x,16x".to_owned())),
             // Two hundred turns of the default lock: rounds agree within some per cent.
             time: typed.time.or(Some(Duration::from_millis(200))),
-            // The rarest waits come once in some seconds.
-            latency_time: typed.latency_time.or(Some(Duration::from_secs(10))),
-            // One long round finds more than several short ones.
-            latency_rounds: typed.latency_rounds.or(Some(1)),
+            // The rarest waits come once in some seconds: long rounds, and as many as an interval needs.
+            latency_time: typed.latency_time.or(Some(Duration::from_secs(2))),
+            latency_rounds: typed.latency_rounds.or(Some(5)),
             ..typed
         };
         bench::Args { lock: Some(lock), peers: Some("none".to_owned()), measure, ..bench::Args::default() }

@@ -4,7 +4,7 @@ use crate::bench::once;
 use core::fmt::Write;
 use lab_kit::export::grid::{Column, of_columns, pieces};
 use lab_kit::stats::Ratio;
-use lab_kit::units::{format_ns, three_figures};
+use lab_kit::units::format_ns;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {
@@ -12,11 +12,12 @@ pub(crate) struct Sample {
     /// The profile, or the machine with its workload.
     pub load: String,
     pub threads: usize,
-    /// How much was done, more being better: by round, or by seed. Empty if the cell went wrong.
+    /// How much was done, more being better: by round, or by seed. Empty if the cell went wrong, as all are.
     pub rates: Vec<f64>,
-    pub worst_ns: Option<f64>,
-    /// CPU time of an acquisition, in any unit.
-    pub cpu: Option<f64>,
+    /// The longest waits.
+    pub worst_ns: Vec<f64>,
+    /// CPU times of an acquisition, in any unit.
+    pub cpu: Vec<f64>,
 }
 
 /// A cell of a lock, and that of the base under the same load with as many threads.
@@ -27,13 +28,10 @@ type Show = fn(&[Pair]) -> Option<String>;
 /// What stands above each table, and its cells.
 const QUANTITIES: [(&str, Show); 3] = [
     ("throughput (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.rates)?.to_string())),
-    ("worst wait (the longest)", |pairs| {
-        let ratio = ratio(pairs, |cell| cell.worst_ns.as_slice())?.ratio;
-        Some(format!("{} ({})", three_figures(ratio), format_ns(worst_ns(pairs)?)))
+    ("worst wait (95 % interval), the longest", |pairs| {
+        Some(format!("{}, {}", ratio(pairs, |cell| &cell.worst_ns)?, format_ns(worst_ns(pairs)?)))
     }),
-    ("CPU time of an acquisition", |pairs| {
-        Some(three_figures(ratio(pairs, |cell| cell.cpu.as_slice())?.ratio))
-    }),
+    ("CPU time of an acquisition (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.cpu)?.to_string())),
 ];
 
 /// A lock beside the base under a load, or all, with several threads; none if a cell of it is missing.
@@ -54,8 +52,7 @@ fn ratio(pairs: &[Pair], figure: fn(&Sample) -> &[f64]) -> Option<Ratio> {
 }
 
 fn worst_ns(pairs: &[Pair]) -> Option<f64> {
-    let waits = pairs.iter().map(|(cell, _)| cell.worst_ns).collect::<Option<Vec<_>>>();
-    waits?.into_iter().reduce(f64::max)
+    pairs.iter().flat_map(|(cell, _)| &cell.worst_ns).copied().reduce(f64::max)
 }
 
 /// A table for each quantity that anything has.
@@ -109,8 +106,8 @@ mod tests {
             load: load.to_owned(),
             threads,
             rates: rates.to_vec(),
-            worst_ns: Some(1e6 * rates.len() as f64),
-            cpu: Some(2.0),
+            worst_ns: vec![1e6 * rates.len() as f64; rates.len()],
+            cpu: vec![2.0; rates.len()],
         }
     }
 
@@ -141,7 +138,9 @@ mod tests {
         let row = text.lines().find(|line| line.contains("without adaptive spins")).expect("a row");
         assert!(row.contains("0.50 (0.50–0.50)"), "{text}");
         assert!(
-            text.contains("all") && text.contains("1.00 (2.00 ms)") && !text.contains("without barging = ")
+            text.contains("all")
+                && text.contains("1.00 (1.00–1.00), 2.00 ms")
+                && !text.contains("without barging = ")
         );
     }
 
@@ -157,7 +156,7 @@ mod tests {
     #[test]
     fn a_quantity_that_nothing_has_needs_no_table() {
         let without =
-            samples().into_iter().map(|sample| Sample { worst_ns: None, ..sample }).collect::<Vec<_>>();
+            samples().into_iter().map(|sample| Sample { worst_ns: Vec::new(), ..sample }).collect::<Vec<_>>();
         assert!(!render(&without, false).contains("worst wait"));
     }
 
@@ -176,7 +175,7 @@ mod tests {
         assert!((rates.ratio - 4.0).abs() < 1e-9, "2 and 8: {rates:?}");
         let (low, high) = rates.interval.expect("two rounds");
         assert!((low - 4.0).abs() < 1e-9 && (high - 4.0).abs() < 1e-9, "both rounds say the same: {rates:?}");
-        let cpu = ratio(&pairs, |cell| cell.cpu.as_slice()).map(|ratio| ratio.ratio);
+        let cpu = ratio(&pairs, |cell| &cell.cpu).map(|ratio| ratio.ratio);
         assert!(near(cpu, 1.0) && near(worst_ns(&pairs), 2e6));
     }
 
@@ -188,7 +187,7 @@ mod tests {
         assert!((ratio.ratio - 2.0).abs() < 1e-9 && low < 1.0 && high > 4.0, "{ratio:?}");
         let samples = [sample("stanchion", "a", 2, &[1.0]), sample("x", "a", 2, &[3.0])];
         let ratio = beside(&samples, "x", None).and_then(|pairs| throughput(&pairs)).expect("rates");
-        assert_eq!(ratio.interval, None);
+        assert_eq!((ratio.interval, ratio.to_string().as_str()), (None, "3.00 (one value)"));
     }
 
     #[test]
@@ -197,13 +196,13 @@ mod tests {
             sample("stanchion", "a", 2, &[1.0]),
             sample("stanchion", "b", 2, &[1.0]),
             sample("x", "a", 2, &[0.0]),
-            Sample { worst_ns: None, ..sample("y", "a", 2, &[]) },
+            sample("y", "a", 2, &[]),
         ];
         assert!(beside(&samples, "x", None).is_none(), "no cell of load b");
         let under_a = |lock| beside(&samples, lock, Some("a")).expect("a cell");
         assert_eq!(throughput(&under_a("x")), None);
         assert_eq!(throughput(&under_a("y")), None);
-        assert_eq!(ratio(&under_a("y"), |cell| cell.worst_ns.as_slice()), None);
+        assert_eq!(ratio(&under_a("y"), |cell| &cell.worst_ns), None);
         assert_eq!(worst_ns(&under_a("y")), None);
     }
 }

@@ -34,11 +34,10 @@ mod worker;
 pub(crate) use args::{Args, Measure};
 pub(crate) use contenders::take_pthread_locks;
 pub(crate) use executor::work;
-pub(crate) use export::csv;
 use lab_kit::output::print;
 pub(crate) use machine::{available_cpus, cpus, other_runnable, restrict_to};
 pub(crate) use mix::once;
-pub(crate) use report::Report;
+pub(crate) use report::{Cell, Report, State};
 pub(crate) use run::measure;
 use std::process::ExitCode;
 

@@ -91,6 +91,8 @@ pub(crate) struct Latency {
     /// The longest wait that was cut off by the end of its round.
     pub unfinished_ns: u64,
     pub p999_rounds_ns: Vec<u64>,
+    #[serde(default)]
+    pub worst_rounds_ns: Vec<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -281,11 +283,13 @@ mod tests {
         delete("/locks/0", &["memory", "chosen"]);
         delete("/setting", &["quick", "sort"]);
         delete("/cells/0", &["cpu_rounds"]);
+        delete("/cells/0/latency", &["worst_rounds_ns"]);
         old["cells"][0]["throughput"]["max"] = Value::Null;
         old["cells"][1]["cpu_rounds"] = json!([null]);
         (report.locks[0].memory, report.locks[0].chosen) = (Memory::default(), false);
         (report.setting.quick, report.setting.sort) = (false, String::new());
         report.cells[0].cpu_rounds.clear();
+        report.cells[0].latency.as_mut().expect("measured").worst_rounds_ns.clear();
         report.cells[0].throughput.as_mut().expect("measured").max = f64::INFINITY;
         report.cells[1].cpu_rounds = vec![f64::INFINITY];
         assert_eq!(serde_json::from_value::<Report>(old).expect("well formed"), report);

@@ -104,13 +104,14 @@ impl Latency {
     fn of(rounds: &[&[Accesses]]) -> Self {
         // Three digits: the workers' own rounding to one per cent is then the only one that shows.
         let empty = || Histogram::<u64>::new(3).expect("three digits are valid");
-        let (mut all, mut p999_rounds_ns) = (empty(), Vec::new());
+        let (mut all, mut p999_rounds_ns, mut worst_rounds_ns) = (empty(), Vec::new(), Vec::new());
         for sides in rounds {
             let mut round = empty();
             for &(ns, count) in sides.iter().flat_map(|side| &side.waits) {
                 round.record_n(ns, count).expect("the histogram grows as needed");
             }
             p999_rounds_ns.push(round.value_at_quantile(0.999));
+            worst_rounds_ns.push(sides.iter().map(|side| side.worst_ns).max().unwrap_or(0));
             all.add(&round).expect("the histogram grows as needed");
         }
         let longest = |of: fn(&Accesses) -> u64| rounds.iter().copied().flatten().map(of).max().unwrap_or(0);
@@ -122,6 +123,7 @@ impl Latency {
             worst_ns: longest(|side| side.worst_ns),
             unfinished_ns: longest(|side| side.unfinished_ns),
             p999_rounds_ns,
+            worst_rounds_ns,
         }
     }
 }

@@ -26,13 +26,14 @@ const WATCH: Duration = Duration::from_millis(200);
 
 fn sample(cell: &Cell) -> Sample {
     let sound = cell.state == State::Measured;
+    let waits = cell.latency.as_ref().filter(|_| sound).map(|latency| &latency.worst_rounds_ns);
     Sample {
         lock: cell.lock.clone(),
         load: cell.profile.clone(),
         threads: cell.threads,
         rates: if sound { cell.rates().to_vec() } else { Vec::new() },
-        worst_ns: cell.latency.as_ref().filter(|_| sound).map(|latency| latency.worst_ns as f64),
-        cpu: cell.cpu_s_per_million.filter(|_| sound),
+        worst_ns: waits.into_iter().flatten().map(|&ns| ns as f64).collect(),
+        cpu: if sound { cell.cpu_rounds.clone() } else { Vec::new() },
     }
 }
 

@@ -54,7 +54,7 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare", value_name = "LIST")]
     pub profile: Option<String>,
 
-    /// Take the native side from the JSON or CSV of an earlier benchmark on this machine
+    /// Take the native side from the JSON of an earlier benchmark on this machine
     #[arg(long, requires = "compare", value_name = "FILE")]
     pub bench_json: Option<PathBuf>,
 

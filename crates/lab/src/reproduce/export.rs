@@ -46,6 +46,7 @@ fn json(results: &Results) -> String {
 mod tests {
     use super::*;
     use lab_kit::export::Files;
+    use lab_kit::stats::Estimate;
     use stanchion_cells::published::cells::Simulated;
     use stanchion_cells::published::tables::all;
 
@@ -56,8 +57,7 @@ mod tests {
         let mut exports = files.open(&FORMATS).expect("nothing is in the way");
         let tables = all().expect("in order");
         let mut cells = Cells::choose(&tables, &[]).expect("no filter");
-        let two = Simulated { mean: 2.7, spread: 0.01, least: 2.6, most: 2.8, trace: None };
-        cells.all[0].simulated = Some(two);
+        cells.all[0].simulated = Some(Simulated { seeds: Estimate::of(vec![2.6, 2.8]), trace: None });
         let results = Results { tables, cells, seeds: 3 };
         exports.write(&results).expect("it can be written");
         let cells = results.cells;

@@ -1,5 +1,6 @@
 //! The tables on the terminal: published, simulated and error, cell by cell.
 use core::fmt::Write;
+use lab_kit::stats::Estimate;
 use stanchion_cells::published::cells::{Cell, Cells, Simulated};
 use stanchion_cells::published::registered::OfTable;
 use stanchion_cells::published::roles::Role;
@@ -26,7 +27,7 @@ pub(crate) fn tables(tables: &[Table], cells: &Cells, before: &[Option<OfTable>]
     tables.iter().zip(before).enumerate().filter_map(told).collect()
 }
 
-/// What stands above the cells of a column.
+/// What stands above the cells of a column; `+-` is half of the 95 % interval over seeds.
 const HEAD: &str = "                published    simulated     error      +-  registered";
 
 fn one(table: &Table, cells: &[&Cell], before: Option<&OfTable>) -> String {
@@ -72,20 +73,21 @@ fn line(table: &Table, cell: &Cell) -> String {
     if let Some(why) = &cell.failure {
         return format!("{begin} {:>12}  {why}\n", "failed");
     }
-    let Some(Simulated { mean, spread, .. }) = cell.simulated else {
+    let Some(Simulated { seeds: Estimate { mean, ci95, .. }, .. }) = &cell.simulated else {
         return format!("{begin} {:>12}\n", "not run");
     };
     if !mean.is_finite() {
         return format!("{begin} {:>12} not one unit of work was done in the window\n", "no end");
     }
     let error = cell.error().map_or("-".to_owned(), |error| format!("{:+.1} %", error * 100.0));
-    // A single run has no spread.
-    let spread = if spread > 0.0 { format!("{:.1}%", spread * 100.0) } else { "-".to_owned() };
+    // Of the error, if that is of these seeds. A single run has no interval.
+    let of = cell.published.filter(|_| cell.role != Role::Blind).unwrap_or(*mean);
+    let doubt = ci95.map_or("-".to_owned(), |ci95| format!("{:.1}%", ci95 / of * 100.0));
     let registered = cell.registered.map_or("-".to_owned(), |before| {
         let changed = if cell.as_registered() == Some(false) { ", changed since" } else { "" };
         format!("{} ({} to {}){changed}", number(before.value), number(before.from), number(before.to))
     });
-    format!("{begin} {:>12} {error:>9} {spread:>7}  {registered}\n", number(mean))
+    format!("{begin} {:>12} {error:>9} {doubt:>7}  {registered}\n", number(*mean))
 }
 
 /// A number with four digits or so.
@@ -113,7 +115,8 @@ mod tests {
     }
 
     fn simulated(mean: f64, trace: Option<u64>) -> Simulated {
-        Simulated { mean, spread: 0.01, least: mean, most: mean, trace }
+        let seeds = Estimate { mean, ci95: Some(0.01 * mean), ..Estimate::of(vec![mean, mean]) };
+        Simulated { seeds, trace }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What tables say together, by roles of cells: how far off they are, and whether the right lock wins.
 use super::report::number;
 use core::fmt::Write;
-use lab_kit::stats::median;
+use lab_kit::stats::{Ratio, median, median_error};
 use stanchion_cells::published::cells::{Cell, Cells};
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::tables::Table;
@@ -40,8 +40,9 @@ pub(crate) fn orderings(table: Option<usize>, cells: &Cells, role: Role) -> (usi
     (right, all)
 }
 
-/// For each lock: the last row of a table of times in relation to its first, published and simulated.
-fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<f64>, f64)> {
+/// For each lock: the last row of a table of times in relation to its first, published and, seed by seed,
+/// simulated; none if one of them has no end.
+fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<f64>, Option<Ratio>)> {
     let same = table.rows.windows(2).all(|rows| rows[0].workload_name == rows[1].workload_name);
     if !table.lower_is_better || table.rows.len() < 2 || !same {
         return Vec::new();
@@ -50,11 +51,11 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<
         let (first, last) = (cells.find(index, 0, lock)?, cells.find(index, table.rows.len() - 1, lock)?);
         let published = last.published.zip(first.published).map(|(last, first)| last / first);
         // What nobody has published is not compared with anything.
-        let told = |cell: &Cell| match cell.published {
-            Some(_) => cell.compared(),
-            None => cell.simulated.map(|simulated| simulated.mean),
+        let told = |cell: &Cell| match (cell.role, cell.published) {
+            (Role::Blind, Some(_)) => cell.registered.map(|registered| vec![registered.value]),
+            _ => cell.simulated.as_ref().map(|simulated| simulated.seeds.values.clone()),
         };
-        Some((table.locks[lock].clone(), published, told(last)? / told(first)?))
+        Some((table.locks[lock].clone(), published, Ratio::of(&[(&told(last)?, &told(first)?)])))
     };
     (0..table.locks.len()).filter_map(factor).collect()
 }
@@ -68,8 +69,7 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
             let (table, first, last) = (&table.name, &first.label, &last.label);
             let published =
                 published.map_or("not published".to_owned(), |times| format!("published x{}", number(times)));
-            let simulated =
-                if simulated.is_finite() { format!("x{}", number(simulated)) } else { "for ever".to_owned() };
+            let simulated = simulated.map_or("for ever".to_owned(), |times| format!("x{times}"));
             let _ =
                 writeln!(lines, "  {table}: {lock} takes {simulated} from {first} to {last} ({published})");
         }
@@ -82,16 +82,17 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
             let _ = writeln!(lines, "  who beats whom: {pairs} are right in {right} of {all}");
         }
     }
-    if lines.is_empty() { lines } else { format!("summary\n{lines}") }
+    let about = "+- and brackets: 95 % intervals over seeds, of medians over cells";
+    if lines.is_empty() { lines } else { format!("summary ({about})\n{lines}") }
 }
 
 /// How far cells are off, in one table or in all: those of each role of which any can be compared.
 fn tell(lines: &mut String, name: &str, table: Option<usize>, cells: &Cells) {
     for role in Role::ALL {
         let errors = errors(table, cells, role);
-        if let Some((median, worst)) = median_and_worst(&errors) {
-            let (role, count, median, worst) = (role.name(), errors.len(), median * 100.0, worst * 100.0);
-            let off = format!("off by {median:.1} % in the median, {worst:.1} % at worst");
+        if let Some((_, worst)) = median_and_worst(&errors) {
+            let (role, count, median) = (role.name(), errors.len(), median_error(&errors, 1));
+            let off = format!("off by {median} in the median, {:.1} % at worst", worst * 100.0);
             let _ = writeln!(lines, "  {name}: {role} cells {off} ({count} cells)");
         }
     }
@@ -100,6 +101,7 @@ fn tell(lines: &mut String, name: &str, table: Option<usize>, cells: &Cells) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_kit::stats::Estimate;
     use stanchion_cells::published::cells::Simulated;
     use stanchion_cells::published::tables::all;
 
@@ -121,13 +123,8 @@ mod tests {
             // The unfair queue and byte in the right order, the ticket lock in the wrong one.
             let simulated = [(byte, 100.0), (queued, 90.0), (ticket, 80.0)];
             let of_lock = simulated.iter().find(|(lock, _)| *lock == cell.lock);
-            cell.simulated = of_lock.map(|&(_, time)| Simulated {
-                mean: time,
-                spread: 0.0,
-                least: time,
-                most: time,
-                trace: None,
-            });
+            let seeds = |time: f64| Estimate::of(vec![time, time]);
+            cell.simulated = of_lock.map(|&(_, time)| Simulated { seeds: seeds(time), trace: None });
         }
         // At 32: byte over unfair-q (4 %) right, byte over pv-ticket (4.6 %) right, the other two tie. At 48
         // and 60: one of three.
@@ -137,8 +134,8 @@ mod tests {
         assert_eq!(collapses.len(), 3);
         let (_, published, simulated) =
             collapses.iter().find(|(lock, ..)| lock == "byte-rmw").expect("it has one");
-        assert!(
-            (published.expect("published") - 195.6 / 124.5).abs() < 1e-9 && (simulated - 1.0).abs() < 1e-9
-        );
+        assert!((published.expect("published") - 195.6 / 124.5).abs() < 1e-9);
+        let simulated = simulated.expect("it ends");
+        assert!((simulated.ratio - 1.0).abs() < 1e-9 && simulated.interval.is_some(), "{simulated}");
     }
 }

@@ -1,5 +1,6 @@
 //! The table of `docs/simulator.md`: what was registered against what was published.
 use super::summary::{errors, median_and_worst, orderings};
+use lab_kit::stats::{Estimate, median_error};
 use stanchion_cells::published::cells::{Cell, Cells, Simulated};
 use stanchion_cells::published::registered::recall;
 use stanchion_cells::published::roles::Role;
@@ -16,8 +17,9 @@ fn row(name: &str, index: Option<usize>, cells: &Cells) -> String {
         let registered = cells.all.iter().filter(registered).count();
         let errors = errors(index, cells, role);
         match median_and_worst(&errors) {
-            Some((median, worst)) => {
-                format!("{:.1} %, {:.1} % ({})", median * 100.0, worst * 100.0, errors.len())
+            Some((_, worst)) => {
+                let median = median_error(&errors, 1).replace(" (too few for an interval)", "");
+                format!("{}, {:.1} % ({})", median.replace(" (one value)", ""), worst * 100.0, errors.len())
             }
             None if registered == 0 => "-".to_owned(),
             None => format!("{registered} not compared"),
@@ -38,13 +40,9 @@ fn section() -> String {
     let mut cells = Cells::choose(&tables, &[]).expect("no filter");
     recall(&tables, &mut cells).unwrap_or_else(|error| panic!("{error}"));
     for cell in &mut cells.all {
-        cell.simulated = cell.registered.map(|before| Simulated {
-            mean: before.value,
-            spread: 0.0,
-            least: before.from,
-            most: before.to,
-            trace: Some(before.trace),
-        });
+        cell.simulated = cell
+            .registered
+            .map(|before| Simulated { seeds: Estimate::of(vec![before.value]), trace: Some(before.trace) });
     }
     let mut out = "| table | fit: median, worst (cells) | seen | blind | order of seen locks | blind |\n\
                    |---|---|---|---|---|---|\n"

@@ -39,22 +39,15 @@ fn samples(report: &Report) -> Vec<Sample> {
 
 fn sample(scene: &SceneInfo, cell: &Cell) -> Sample {
     let figures = cell.figures.as_ref().filter(|_| cell.state == State::Measured);
-    let waits = figures.map(|figures| figures.latency);
     let score = figures.and_then(|figures| figures.score.as_ref());
     let rate = |&score: &f64| if scene.lower_is_better { 1.0 / score } else { score };
-    // Of the time of vCPUs, what they had a CPU in.
-    let idle = ["stolen", "halted", "asleep"];
-    let busy = table::SPENT.iter().filter(|(name, _)| !idle.contains(name));
     Sample {
         lock: cell.lock.clone(),
         load: format!("{} {}", scene.machine, scene.workload),
         threads: cell.vcpus,
         rates: score.map(|score| score.values.iter().map(rate).collect()).unwrap_or_default(),
-        worst_ns: waits.filter(|waits| waits.samples > 0).map(|waits| waits.max_ns as f64),
-        cpu: figures.filter(|figures| figures.acquisitions > 0).map(|figures| {
-            let share: f64 = busy.map(|(_, causes)| figures.share_of(causes)).sum();
-            share / figures.acquisitions as f64
-        }),
+        worst_ns: figures.map(|figures| figures.longest_ns.values.clone()).unwrap_or_default(),
+        cpu: figures.map(|figures| figures.cpu_ns.values.clone()).unwrap_or_default(),
     }
 }
 
@@ -224,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_becomes_rates_by_seed_the_longest_wait_and_cpu_time() {
+    fn a_cell_becomes_rates_longest_waits_and_cpu_times_by_seed() {
         let mut report = testing::report(&["byte", "ticket"], &[4]);
         let found = samples(&report);
         assert_eq!(
@@ -232,11 +225,15 @@ mod tests {
             (2, "ticket", "two medium")
         );
         // Of a histogram of two digits.
-        let worst = found[1].worst_ns.expect("waits");
+        let worst = found[1].worst_ns[1];
         assert!(found[1].rates.len() == 2 && (9_900.0..=10_100.0).contains(&worst), "{found:?}");
-        let cpu = |index: usize| found[index].cpu.expect("acquisitions");
-        assert!((cpu(0) / cpu(1) - 2.0).abs() < 1e-9, "as busy, and half as many acquisitions");
+        let cpu = |seed: usize| found[0].cpu[seed] / found[1].cpu[seed];
+        assert!(
+            [0, 1].map(cpu).iter().all(|ratio| (ratio - 2.0).abs() < 1e-9),
+            "as busy, half as many acquisitions"
+        );
         report.cells[0].state = State::Broken { seed: 42, message: "two holders".into() };
-        assert!(samples(&report)[0].rates.is_empty());
+        let broken = &samples(&report)[0];
+        assert!(broken.rates.is_empty() && broken.worst_ns.is_empty() && broken.cpu.is_empty());
     }
 }

@@ -3,7 +3,6 @@ mod csv;
 mod html;
 
 use super::report::Report;
-pub(crate) use csv::write as csv;
 use lab_kit::export::{Formats, json};
 
 /// How they are written into files of this name.

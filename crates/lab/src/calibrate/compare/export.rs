@@ -1,7 +1,8 @@
 //! A comparison for people, spreadsheets and programs.
-use super::verdict::{Comparison, Contest, Match, Row};
+use super::verdict::{Comparison, Contest, Match, Row, errors};
 use core::fmt::Write;
 use lab_kit::export::csv_records;
+use lab_kit::stats::median_error;
 use lab_kit::units::three_figures;
 
 pub(super) fn csv(comparison: &Comparison) -> String {
@@ -20,8 +21,8 @@ pub(super) fn table(comparison: &Comparison) -> String {
             profile = &contest.profile;
             let _ = writeln!(
                 text,
-                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>16}  {:>16}  {:>7}",
-                "threads", "lock", "native", "simulated", "error"
+                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>13}  {:>13}  to native (95 % interval)",
+                "threads", "lock", "native", "simulated"
             );
         }
         let of_contest = |row: &&Row| row.profile == contest.profile && row.threads == contest.threads;
@@ -46,11 +47,11 @@ fn line(row: &Row, contest: &Contest) -> String {
         let mark = if row.lock == best { "*" } else { " " };
         format!("{} ±{spread:.0}%{mark}", three_figures(median / 1e6))
     };
-    let error = row.error.map_or_else(|| "-".to_owned(), |error| format!("{:+.0} %", error * 100.0));
+    let ratio = row.ratio.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string());
     let native = figure(row.native, row.native_min, row.native_max, &contest.native);
     let simulated = figure(row.simulated, row.simulated_min, row.simulated_max, &contest.simulated);
     let stalled = if row.stalled { "  native run stalled" } else { "" };
-    format!("{:24} {native:>16}  {simulated:>16}  {error:>7}{stalled}", row.lock)
+    format!("{:24} {native:>13}  {simulated:>13}  {ratio}{stalled}", row.lock)
 }
 
 fn summary(comparison: &Comparison) -> String {
@@ -60,10 +61,12 @@ fn summary(comparison: &Comparison) -> String {
     let mut text = format!(
         "\nsummary\n  winner right in {right:.0} % of {cells} cells: {same} the same, {as_good} that the benchmark cannot tell apart, {wrong} wrong\n"
     );
-    if let Some(error) = comparison.median_error {
-        let by_lock = comparison.by_lock.iter().map(|(lock, error)| format!("{lock} {:.0} %", error * 100.0));
-        let (by_lock, rates) = (by_lock.collect::<Vec<_>>().join(", "), comparison.rows.len());
-        let _ = writeln!(text, "  median error {:.0} % of {rates} rates: {by_lock}", error * 100.0);
+    if comparison.median_error.is_some() {
+        let error = |lock: Option<&str>| median_error(&errors(&comparison.rows, lock), 0);
+        let by_lock = comparison.by_lock.iter().map(|(lock, _)| format!("{lock} {}", error(Some(lock))));
+        let by_lock = by_lock.collect::<Vec<_>>().join(", ");
+        let _ =
+            writeln!(text, "  median error {} of {} rates: {by_lock}", error(None), comparison.rows.len());
     }
     text
 }
@@ -71,6 +74,7 @@ fn summary(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_kit::stats::Ratio;
 
     fn comparison() -> Comparison {
         let row = |lock: &str, native: f64, simulated: f64| Row {
@@ -85,6 +89,7 @@ mod tests {
             simulated_min: simulated,
             simulated_max: simulated,
             error: Some(simulated / native - 1.0),
+            ratio: Some(Ratio { ratio: simulated / native, interval: Some((0.45, 0.55)), pairs: 3 }),
             ..Row::default()
         };
         Comparison {
@@ -112,7 +117,8 @@ mod tests {
     fn tables_fit_a_terminal_and_say_what_counts() {
         let text = table(&comparison());
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
-        assert!(text.contains("winner right in 100 %") && text.contains("-50 %"), "{text}");
+        assert!(text.contains("winner right in 100 %") && text.contains(" 0.50 (0.45–0.55)"), "{text}");
+        assert!(text.contains("34 % (too few for an interval) of 2 rates: byte 50 % (one value)"), "{text}");
     }
 
     #[test]

@@ -45,8 +45,8 @@ fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String>
         return Err("there is no native cell to compare with".to_owned());
     }
     let cpus = machine.topology.cpu_count();
-    if let Some(natives) = native.cpus.filter(|&natives| natives != cpus) {
-        eprintln!("warning: {} has {cpus} CPUs, the benchmark ran on {natives}", machine.name);
+    if native.cpus != cpus {
+        eprintln!("warning: {} has {cpus} CPUs, the benchmark ran on {}", machine.name, native.cpus);
     }
     let cells = simulated::all(args, &machine, &native.cells);
     Ok(Comparison::of(machine.name, native.whence, cells))

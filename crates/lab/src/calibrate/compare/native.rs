@@ -1,6 +1,6 @@
-//! The native side: cells of `stanchion bench`, run now or read from the files of an earlier run.
+//! The native side: cells of `stanchion bench`, run now or read from the JSON of an earlier run.
 use super::verdict::Row;
-use crate::bench;
+use crate::bench::{self, State};
 use crate::calibrate::args::Args;
 use clap::{Args as _, FromArgMatches};
 use lab_kit::usage::one_line;
@@ -13,15 +13,15 @@ pub(super) struct Native {
     pub(super) cells: Vec<Row>,
     /// Where it comes from, in a line.
     pub(super) whence: String,
-    /// CPUs that it ran on, if that is known.
-    pub(super) cpus: Option<usize>,
+    /// CPUs that it ran on.
+    pub(super) cpus: usize,
 }
 
 impl Native {
     /// The cells of some locks, profiles and thread counts, in the order of the benchmark.
     pub(super) fn only(mut self, locks: &[&str], args: &Args) -> Result<Self, String> {
         let profiles = args.profile.as_ref().map(|list| list.split(',').map(str::trim).collect::<Vec<_>>());
-        let counts = args.threads.as_ref().map(|list| threads::parse(list, self.cpus.unwrap_or(1)));
+        let counts = args.threads.as_ref().map(|list| threads::parse(list, self.cpus));
         let counts = counts.transpose().map_err(|error| format!("--threads: {error}"))?;
         self.cells.retain(|cell| {
             locks.contains(&cell.lock.as_str())
@@ -36,43 +36,39 @@ impl Native {
 pub(super) fn read(path: &Path) -> Result<Native, String> {
     let text =
         std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let native = if text.trim_start().starts_with('{') { from_json(&text) } else { from_csv(&text) };
-    native.map_err(|error| format!("{} is no result of stanchion bench: {error}", path.display()))
-}
-
-fn from_json(text: &str) -> Result<Native, String> {
-    let report: bench::Report = serde_json::from_str(text).map_err(|error| error.to_string())?;
-    Ok(Native { cpus: Some(report.setting.cpus.len()), ..from_csv(&bench::csv(&report))? })
-}
-
-fn from_csv(text: &str) -> Result<Native, String> {
-    let head = |name: &str| {
-        let line = text.lines().find_map(|line| line.strip_prefix("# ")?.strip_prefix(name));
-        line.map_or_else(String::new, |line| line.trim_start_matches(':').trim().to_owned())
-    };
-    let cells = cells(text).map_err(|error| error.to_string())?;
-    let cpus = head("machine").split(", ").find_map(|part| part.split_once(" CPU")?.0.parse().ok());
-    Ok(Native { cells, whence: format!("{}, {}, {}", head("date"), head("machine"), head("kernel")), cpus })
+    let report: bench::Report = serde_json::from_str(&text)
+        .map_err(|error| format!("{} is no result of stanchion bench as JSON: {error}", path.display()))?;
+    Ok(native(&report))
 }
 
 /// The cells that have a rate that counts.
-fn cells(text: &str) -> csv::Result<Vec<Row>> {
-    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
-    let head = reader.headers()?.clone();
-    let column = |name: &str| head.iter().position(|column| column == name);
-    let (rate, state) = (column("acquisitions_per_s"), column("state"));
-    let mut cells = Vec::new();
-    for record in reader.records() {
-        let record = record?;
-        let value = |column: Option<usize>| record.get(column?);
-        // What was skipped or failed has none.
-        if value(rate) != Some("") && matches!(value(state), None | Some("measured" | "stalled")) {
-            cells.push(record.deserialize::<Row>(Some(&head))?);
-        }
+fn native(report: &bench::Report) -> Native {
+    let cell = |cell: &bench::Cell| {
+        // What was skipped or failed has no rate. Cells under a CPU limit have no like in the simulator.
+        let counts = matches!(cell.state, State::Measured | State::Stalled);
+        let rates = cell.throughput.clone().filter(|_| counts)?;
+        let profile = report.load(cell)?.profile;
+        profile.cpu_limit.is_none().then(|| Row {
+            profile: cell.profile.clone(),
+            threads: cell.threads,
+            lock: cell.lock.clone(),
+            critical_ns: profile.critical_ns,
+            think_ns: profile.think_ns,
+            native: rates.median,
+            native_min: rates.min,
+            native_max: rates.max,
+            rounds: rates.rounds,
+            stalled: cell.state == State::Stalled,
+            ..Row::default()
+        })
+    };
+    let mut whence = report.provenance.rows();
+    whence.retain(|(name, _)| ["date", "machine", "kernel"].contains(name));
+    Native {
+        cells: report.cells.iter().filter_map(cell).collect(),
+        whence: whence.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join(", "),
+        cpus: report.setting.cpus.len(),
     }
-    // Profiles under a CPU limit have it in their name, and the simulator has none.
-    cells.retain(|cell| !cell.profile.contains('@'));
-    Ok(cells)
 }
 
 /// What is typed after `stanchion bench`. It does not wait for fair spin locks with many threads a CPU.
@@ -115,28 +111,32 @@ pub(super) fn bench(args: &Args) -> Result<Native, String> {
 mod tests {
     use super::*;
 
-    const CSV: &str = "# stanchion bench, schema 1, complete: true\n# date: 2026-11-20T15:20:40Z\n\
-# machine: AMD EPYC, 2 CPUs, 1 NUMA node, 24105 MiB\n# kernel: Linux 6\n\
-lock,kind,profile,critical_ns,think_ns,threads,state,acquisitions_per_s,acquisitions_per_s_min,acquisitions_per_s_max\n\
-byte,stanchion,short,50,200,2,measured,100,90,110\n\
-qspin,stanchion,short,50,200,32,skipped,,,\n\
-ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
-
     #[test]
-    fn csv_keeps_what_has_a_rate() {
-        let native = from_csv(CSV).expect("well formed");
-        assert_eq!((native.cells.len(), native.cpus), (2, Some(2)));
-        assert_eq!([native.cells[0].stalled, native.cells[1].stalled], [false, true]);
-        assert!(native.whence.contains("2026-11-20") && native.whence.contains("Linux 6"));
-        let args = Args::of(&["--profile", "short", "--threads", "1,1x"]);
-        let only = native.only(&["byte"], &args).expect("two CPUs");
-        assert_eq!(only.cells.len(), 1);
+    fn what_has_a_rate_is_kept_and_chosen_by_lock_profile_and_threads() {
+        let mut report = bench::tests::full();
+        report.cells[0].state = State::Stalled;
+        report.cells[1].state = State::Skipped { stalled_at: 1 };
+        report.cells[2].throughput = None;
+        let native = native(&report);
+        assert_eq!((native.cells.len(), native.cpus), (report.cells.len() - 2, report.setting.cpus.len()));
+        assert_eq!([native.cells[0].stalled, native.cells[1].stalled], [true, false]);
+        let provenance = &report.provenance;
+        for part in [&provenance.date, &provenance.cpu_model, &provenance.kernel] {
+            assert!(native.whence.contains(part), "{part}: {}", native.whence);
+        }
+        let (lock, profile) = (native.cells[0].lock.clone(), native.cells[0].profile.clone());
+        let is_meant = |cell: &&Row| cell.lock == lock && cell.profile == profile && cell.threads <= 2;
+        let meant: Vec<Row> = native.cells.iter().filter(is_meant).cloned().collect();
+        let args = Args::of(&["--profile", &profile, "--threads", "1,1x"]);
+        let only = native.only(&[&lock], &args).expect("two CPUs");
+        assert!(!meant.is_empty() && only.cells == meant, "{meant:?}");
+        assert!(only.only(&["none"], &args).is_err_and(|error| error.contains("none of these cells")));
     }
 
     #[test]
-    fn json_has_the_cells_of_the_csv_with_the_times_of_the_profile() {
+    fn cells_have_the_times_of_their_profiles_and_the_rates_of_their_rounds() {
         let report = bench::tests::full();
-        let native = from_json(&serde_json::to_string(&report).expect("it is JSON")).expect("well formed");
+        let native = native(&report);
         let (first, measured) = (&native.cells[0], &report.cells[0]);
         let profile = &report.setting.profiles[0];
         assert_eq!(
@@ -145,12 +145,16 @@ ticket,stanchion,empty,0,0,32,stalled,10,9,11\n";
         );
         assert_eq!((first.critical_ns, first.think_ns), (profile.critical_ns, profile.think_ns));
         assert_eq!(first.native.to_bits(), measured.rate().to_bits());
-        assert_eq!((native.cells.len(), native.cpus), (report.cells.len(), Some(report.setting.cpus.len())));
+        assert_eq!(first.rounds, measured.rates());
+        assert_eq!((native.cells.len(), native.cpus), (report.cells.len(), report.setting.cpus.len()));
     }
 
     #[test]
     fn other_files_are_refused() {
-        assert!(from_json("{}").is_err());
-        assert!(from_csv("a,b\n1,2\n").is_err());
+        for text in ["{}", "a,b\n1,2\n"] {
+            let file = tempfile::NamedTempFile::new().expect("a temporary file");
+            std::fs::write(file.path(), text).expect("written");
+            assert!(read(file.path()).is_err_and(|error| error.contains("no result of stanchion bench")));
+        }
     }
 }

@@ -3,52 +3,50 @@
 //! A winner is the lock with the most acquisitions a second at one profile and thread count. A simulated
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
+use crate::bench::once;
 use lab_kit::provenance::Provenance;
-use lab_kit::stats::{self, Summary};
-use serde::{Deserialize, Deserializer, Serialize};
+use lab_kit::stats::{self, Ratio, Summary};
+use serde::Serialize;
 
-/// One lock of one cell: read from the CSV of a benchmark, then simulated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+/// One lock of one cell: from a benchmark, then simulated.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Row {
     pub(super) profile: String,
     pub(super) threads: usize,
     pub(super) lock: String,
-    #[serde(skip_serializing)]
+    #[serde(skip)]
     pub(super) critical_ns: u64,
-    #[serde(skip_serializing)]
+    #[serde(skip)]
     pub(super) think_ns: u64,
-    /// Acquisitions a second: median, slowest and fastest round.
-    #[serde(rename(deserialize = "acquisitions_per_s"))]
+    /// Acquisitions a second: median, slowest and fastest round, and each.
     pub(super) native: f64,
-    #[serde(rename(deserialize = "acquisitions_per_s_min"))]
     pub(super) native_min: f64,
-    #[serde(rename(deserialize = "acquisitions_per_s_max"))]
     pub(super) native_max: f64,
+    #[serde(skip)]
+    pub(super) rounds: Vec<f64>,
     /// Not every thread got the lock at the end: the rates are those of the window.
-    #[serde(rename(deserialize = "state"), deserialize_with = "is_stalled")]
     pub(super) stalled: bool,
     /// The same of the simulated runs.
-    #[serde(skip_deserializing)]
     pub(super) simulated: f64,
-    #[serde(skip_deserializing)]
     pub(super) simulated_min: f64,
-    #[serde(skip_deserializing)]
     pub(super) simulated_max: f64,
-    /// Relative: 0.1 is ten per cent too much.
-    #[serde(skip_deserializing)]
+    /// Of the medians, relative: 0.1 is ten per cent too much.
     pub(super) error: Option<f64>,
-}
-
-fn is_stalled<'de, D: Deserializer<'de>>(from: D) -> Result<bool, D::Error> {
-    Ok(String::deserialize(from)? == "stalled")
+    /// Simulated to native.
+    #[serde(skip)]
+    pub(super) ratio: Option<Ratio>,
+    pub(super) ratio_low: Option<f64>,
+    pub(super) ratio_high: Option<f64>,
 }
 
 impl Row {
     /// The same with the rates of its simulated runs.
     pub(super) fn with(self, rates: Vec<f64>) -> Self {
-        let Summary { median, min, max, .. } = Summary::of(rates);
-        let error = (self.native > 0.0).then(|| median / self.native - 1.0);
-        Self { simulated: median, simulated_min: min, simulated_max: max, error, ..self }
+        let ratio = Ratio::of_unpaired(&[(&rates, &self.rounds)]);
+        let (ratio_low, ratio_high) = ratio.and_then(|ratio| ratio.interval).unzip();
+        let Summary { median: simulated, min: simulated_min, max: simulated_max, .. } = Summary::of(rates);
+        let error = (self.native > 0.0).then(|| simulated / self.native - 1.0);
+        Self { simulated, simulated_min, simulated_max, error, ratio, ratio_low, ratio_high, ..self }
     }
 }
 
@@ -98,13 +96,13 @@ impl Comparison {
             let count = contests.iter().filter(|contest| may(contest.verdict)).count();
             count as f64 / contests.len().max(1) as f64
         };
-        let mut by_lock: Vec<(String, f64)> = Vec::new();
-        for row in &rows {
-            let median = median(rows.iter().filter(|other| other.lock == row.lock));
-            if let Some(median) = median.filter(|_| by_lock.iter().all(|(lock, _)| *lock != row.lock)) {
-                by_lock.push((row.lock.clone(), median));
-            }
-        }
+        let median = |lock: Option<&str>| {
+            let sizes: Vec<f64> = errors(&rows, lock).iter().map(|error| error.abs()).collect();
+            (!sizes.is_empty()).then(|| stats::median(&sizes))
+        };
+        let of_lock = |lock: &str| Some((lock.to_owned(), median(Some(lock))?));
+        let by_lock =
+            once(rows.iter().map(|row| row.lock.as_str())).into_iter().filter_map(of_lock).collect();
         Self {
             schema: 1,
             date: Provenance::collect(0).date,
@@ -112,7 +110,7 @@ impl Comparison {
             native,
             same_winner: share(|verdict| verdict == Match::Right),
             right_winner: share(|verdict| verdict != Match::Wrong),
-            median_error: median(rows.iter()),
+            median_error: median(None),
             by_lock,
             contests,
             failures,
@@ -121,9 +119,10 @@ impl Comparison {
     }
 }
 
-fn median<'r>(rows: impl Iterator<Item = &'r Row>) -> Option<f64> {
-    let errors: Vec<f64> = rows.filter_map(|row| row.error.map(f64::abs)).collect();
-    (!errors.is_empty()).then(|| stats::median(&errors))
+/// The errors of the cells of a lock, or of all.
+pub(super) fn errors(rows: &[Row], lock: Option<&str>) -> Vec<f64> {
+    let counts = |row: &&Row| lock.is_none_or(|lock| row.lock == lock);
+    rows.iter().filter(counts).filter_map(|row| row.error).collect()
 }
 
 /// One contest for each profile and thread count that at least two locks take part in.

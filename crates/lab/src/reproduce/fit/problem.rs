@@ -48,9 +48,13 @@ pub(super) struct Measured {
 }
 
 impl Measured {
+    /// How far each row is off, as a share.
+    pub(super) fn off(&self) -> Vec<f64> {
+        self.errors.iter().map(|error| error.exp_m1()).collect()
+    }
+
     pub(super) fn median_and_worst(&self) -> (f64, f64) {
-        let errors: Vec<f64> = self.errors.iter().map(|error| error.exp_m1()).collect();
-        median_and_worst(&errors).unwrap_or_default()
+        median_and_worst(&self.off()).unwrap_or_default()
     }
 }
 
