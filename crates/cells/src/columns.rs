@@ -1,111 +1,9 @@
-//! Figures as columns: each with its name, its kind and where its value comes from. Files and tables are made
-//! of them.
+//! The columns of cells, of which files and tables are made.
 use crate::cell::{Cell, Figures, SceneInfo, State};
+use crate::column::{Column, Figure};
 use crate::published::cells as published;
 use crate::published::tables::Table;
-use serde::Serialize;
 use stanchion_sim::Cause;
-
-/// What values of a column are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Words.
-    Text,
-    /// Whole numbers that are not negative.
-    Whole,
-    /// Other numbers.
-    Real,
-    /// Yes or no.
-    Truth,
-}
-
-/// A value in a column.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
-pub enum Value {
-    /// Of a column of texts.
-    Text(String),
-    /// Of a column of whole numbers.
-    Whole(u64),
-    /// Of a column of numbers.
-    Real(f64),
-    /// Of a column of yes and no.
-    Truth(bool),
-    /// Unknown, or not measured.
-    Nothing,
-}
-
-impl Value {
-    /// The value of something that may not be there.
-    pub fn of<T: Into<Self>>(value: Option<T>) -> Self {
-        value.map_or(Self::Nothing, Into::into)
-    }
-}
-
-impl From<&str> for Value {
-    fn from(text: &str) -> Self {
-        Self::Text(text.to_owned())
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
-    }
-}
-
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Self::Whole(number)
-    }
-}
-
-impl From<usize> for Value {
-    fn from(number: usize) -> Self {
-        Self::Whole(number as u64)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Real(number)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(truth: bool) -> Self {
-        Self::Truth(truth)
-    }
-}
-
-impl core::fmt::Display for Value {
-    fn fmt(&self, out: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        match self {
-            Self::Text(text) => out.write_str(text),
-            Self::Whole(number) => number.fmt(out),
-            Self::Real(number) => number.fmt(out),
-            Self::Truth(truth) => truth.fmt(out),
-            Self::Nothing => Ok(()),
-        }
-    }
-}
-
-/// A column of a table whose rows are made of `R`.
-pub struct Column<R> {
-    /// The name at its head.
-    pub name: String,
-    /// What its values are.
-    pub kind: Kind,
-    /// The value of a row.
-    pub value: Box<dyn Fn(&R) -> Value>,
-}
-
-impl<R> Column<R> {
-    /// A column of this name.
-    pub fn new(name: impl Into<String>, kind: Kind, value: impl Fn(&R) -> Value + 'static) -> Self {
-        Self { name: name.into(), kind, value: Box::new(value) }
-    }
-}
 
 /// A row of a table of cells.
 #[derive(Clone, Copy)]
@@ -118,68 +16,57 @@ pub struct CellRow<'a> {
 
 /// The columns of cells.
 pub fn of_cells<'a>() -> Vec<Column<CellRow<'a>>> {
-    use Kind::{Real, Text, Whole};
     let mut columns = vec![
-        Column::new("machine", Text, |row: &CellRow| row.cell.machine.as_str().into()),
-        Column::new("cpus", Whole, |row: &CellRow| Value::of(row.scene.map(|scene| scene.cpus))),
-        Column::new("workload", Text, |row: &CellRow| row.cell.workload.as_str().into()),
-        Column::new("unit", Text, |row: &CellRow| Value::of(row.scene.map(|scene| scene.unit.as_str()))),
-        Column::new("lock", Text, |row: &CellRow| row.cell.lock.as_str().into()),
-        Column::new("vcpus", Whole, |row: &CellRow| row.cell.vcpus.into()),
-        Column::new("vcpus_per_cpu", Real, |row: &CellRow| row.cell.overcommit.into()),
-        Column::new("state", Text, |row: &CellRow| row.cell.state.name().into()),
-        Column::new("message", Text, |row: &CellRow| row.cell.state.message().into()),
+        Column::new("machine", |row: &CellRow| row.cell.machine.clone()),
+        Column::new("cpus", |row: &CellRow| row.scene.map(|scene| scene.cpus)),
+        Column::new("workload", |row: &CellRow| row.cell.workload.clone()),
+        Column::new("unit", |row: &CellRow| row.scene.map(|scene| scene.unit.clone())),
+        Column::new("lock", |row: &CellRow| row.cell.lock.clone()),
+        Column::new("vcpus", |row: &CellRow| row.cell.vcpus),
+        Column::new("vcpus_per_cpu", |row: &CellRow| row.cell.overcommit),
+        Column::new("state", |row: &CellRow| row.cell.state.name()),
+        Column::new("message", |row: &CellRow| row.cell.state.message()),
+        figure("score", |of| of.score.as_ref().map(|score| score.mean)),
+        figure("score_ci95", |of| of.score.as_ref().and_then(|score| score.ci95)),
+        figure("units_per_s", |of| of.throughput.mean),
+        figure("units_per_s_ci95", |of| of.throughput.ci95),
+        figure("units_per_s_min", |of| of.throughput.min),
+        figure("units_per_s_max", |of| of.throughput.max),
+        figure("seeds", |of| of.throughput.values.len()),
+        figure("speed_up", |of| of.speed_up.map(|ratio| ratio.ratio)),
+        figure("speed_up_low", |of| of.speed_up.and_then(|ratio| Some(ratio.interval?.0))),
+        figure("speed_up_high", |of| of.speed_up.and_then(|ratio| Some(ratio.interval?.1))),
+        figure("min_over_max", |of| of.fairness.mean),
+        figure("acquisitions", |of| of.acquisitions),
+        figure("wait_mean_ns", |of| of.latency.mean_ns),
+        figure("wait_p50_ns", |of| of.latency.p50_ns),
+        figure("wait_p90_ns", |of| of.latency.p90_ns),
+        figure("wait_p99_ns", |of| of.latency.p99_ns),
+        figure("wait_p999_ns", |of| of.latency.p999_ns),
+        figure("wait_max_ns", |of| of.latency.max_ns),
+        figure("handover_same", |of| of.handovers.same),
+        figure("handover_local", |of| of.handovers.local),
+        figure("handover_remote", |of| of.handovers.remote),
+        figure("kicks_per_acquisition", |of| of.kicks),
+        figure("halts_per_acquisition", |of| of.halts),
+        figure("memory_events", |of| of.memory_events),
+        figure("events", |of| {
+            let events = of.events.iter().map(|event| format!("{}={}", event.name, event.value));
+            events.collect::<Vec<_>>().join(" ")
+        }),
+        figure("hashes", |of| of.hashes.join(" ")),
     ];
-    let mut figure = |name: &str, kind, value: fn(&Figures) -> Value| {
-        columns.push(of_figures(name, kind, value));
-    };
-    figure("score", Real, |figures| Value::of(figures.score.as_ref().map(|score| score.mean)));
-    figure("score_ci95", Real, |figures| Value::of(figures.score.as_ref().and_then(|score| score.ci95)));
-    figure("units_per_s", Real, |figures| figures.throughput.mean.into());
-    figure("units_per_s_ci95", Real, |figures| Value::of(figures.throughput.ci95));
-    figure("units_per_s_min", Real, |figures| figures.throughput.min.into());
-    figure("units_per_s_max", Real, |figures| figures.throughput.max.into());
-    figure("seeds", Whole, |figures| figures.throughput.values.len().into());
-    figure("speed_up", Real, |figures| Value::of(figures.speed_up.map(|ratio| ratio.ratio)));
-    figure("speed_up_low", Real, |figures| {
-        Value::of(figures.speed_up.and_then(|ratio| Some(ratio.interval?.0)))
-    });
-    figure("speed_up_high", Real, |figures| {
-        Value::of(figures.speed_up.and_then(|ratio| Some(ratio.interval?.1)))
-    });
-    figure("min_over_max", Real, |figures| figures.fairness.mean.into());
-    figure("acquisitions", Whole, |figures| figures.acquisitions.into());
-    figure("wait_mean_ns", Real, |figures| figures.latency.mean_ns.into());
-    figure("wait_p50_ns", Whole, |figures| figures.latency.p50_ns.into());
-    figure("wait_p90_ns", Whole, |figures| figures.latency.p90_ns.into());
-    figure("wait_p99_ns", Whole, |figures| figures.latency.p99_ns.into());
-    figure("wait_p999_ns", Whole, |figures| figures.latency.p999_ns.into());
-    figure("wait_max_ns", Whole, |figures| figures.latency.max_ns.into());
-    figure("handover_same", Real, |figures| figures.handovers.same.into());
-    figure("handover_local", Real, |figures| figures.handovers.local.into());
-    figure("handover_remote", Real, |figures| figures.handovers.remote.into());
-    figure("kicks_per_acquisition", Real, |figures| figures.kicks.into());
-    figure("halts_per_acquisition", Real, |figures| figures.halts.into());
-    figure("memory_events", Whole, |figures| figures.memory_events.into());
-    figure("events", Text, |figures| {
-        let events = figures.events.iter().map(|event| format!("{}={}", event.name, event.value));
-        events.collect::<Vec<_>>().join(" ").into()
-    });
-    figure("hashes", Text, |figures| figures.hashes.join(" ").into());
-    for cause in Cause::ALL {
-        let share = move |figures: &Figures| figures.share_of(&[cause]).into();
-        columns.push(of_figures(&format!("time_{}", cause.name()), Real, share));
-    }
+    let share = |cause: Cause| figure(&format!("time_{}", cause.name()), move |of| of.share_of(&[cause]));
+    columns.extend(Cause::ALL.map(share));
     columns
 }
 
 /// A column of figures, which a cell may not have.
-fn of_figures<'a>(
+fn figure<'a, T: Figure>(
     name: &str,
-    kind: Kind,
-    value: impl Fn(&Figures) -> Value + 'static,
+    value: impl Fn(&Figures) -> T + Send + Sync + 'static,
 ) -> Column<CellRow<'a>> {
-    Column::new(name, kind, move |row: &CellRow| row.cell.figures.as_ref().map_or(Value::Nothing, &value))
+    Column::new(name, move |row: &CellRow| row.cell.figures.as_ref().map(&value))
 }
 
 /// A row of a table of published cells.
@@ -214,36 +101,25 @@ impl<'a> Published<'a> {
 
 /// The columns of published cells.
 pub fn of_published<'a>() -> Vec<Column<Published<'a>>> {
-    use Kind::{Real, Text, Truth};
     vec![
-        Column::new("table", Text, |row: &Published| row.table().name.as_str().into()),
-        Column::new("lock", Text, |row: &Published| row.lock().into()),
-        Column::new("row", Text, |row: &Published| row.table().rows[row.cell.row].label.as_str().into()),
-        Column::new("unit", Text, |row: &Published| row.table().unit.as_str().into()),
-        Column::new("lower_is_better", Truth, |row: &Published| row.table().lower_is_better.into()),
-        Column::new("role", Text, |row: &Published| row.cell.role.name().into()),
-        Column::new("published", Real, |row: &Published| Value::of(row.cell.published)),
-        Column::new("simulated", Real, |row: &Published| {
-            Value::of(row.cell.simulated.as_ref().map(|now| now.seeds.mean))
+        Column::new("table", |row: &Published| row.table().name.clone()),
+        Column::new("lock", |row: &Published| row.lock().to_owned()),
+        Column::new("row", |row: &Published| row.table().rows[row.cell.row].label.clone()),
+        Column::new("unit", |row: &Published| row.table().unit.clone()),
+        Column::new("lower_is_better", |row: &Published| row.table().lower_is_better),
+        Column::new("role", |row: &Published| row.cell.role.name()),
+        Column::new("published", |row: &Published| row.cell.published),
+        Column::new("simulated", |row: &Published| row.cell.simulated.as_ref().map(|now| now.seeds.mean)),
+        Column::new("relative_error", |row: &Published| row.cell.error()),
+        Column::new("relative_spread", |row: &Published| {
+            row.cell.simulated.as_ref().map(published::Simulated::spread)
         }),
-        Column::new("relative_error", Real, |row: &Published| Value::of(row.cell.error())),
-        Column::new("relative_spread", Real, |row: &Published| {
-            Value::of(row.cell.simulated.as_ref().map(published::Simulated::spread))
-        }),
-        Column::new("registered", Real, |row: &Published| {
-            Value::of(row.cell.registered.map(|cell| cell.value))
-        }),
-        Column::new("registered_from", Real, |row: &Published| {
-            Value::of(row.cell.registered.map(|cell| cell.from))
-        }),
-        Column::new("registered_to", Real, |row: &Published| {
-            Value::of(row.cell.registered.map(|cell| cell.to))
-        }),
-        Column::new("as_registered", Truth, |row: &Published| {
-            row.cell.as_registered().map_or(Value::Nothing, Value::from)
-        }),
-        Column::new("state", Text, |row: &Published| row.state().into()),
-        Column::new("failure", Text, |row: &Published| Value::of(row.cell.failure.as_deref())),
+        Column::new("registered", |row: &Published| row.cell.registered.map(|cell| cell.value)),
+        Column::new("registered_from", |row: &Published| row.cell.registered.map(|cell| cell.from)),
+        Column::new("registered_to", |row: &Published| row.cell.registered.map(|cell| cell.to)),
+        Column::new("as_registered", |row: &Published| row.cell.as_registered()),
+        Column::new("state", |row: &Published| row.state()),
+        Column::new("failure", |row: &Published| row.cell.failure.clone()),
     ]
 }
 
@@ -273,6 +149,7 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::column::{Kind, Value};
     use crate::testing;
     use stanchion_sim::Failure;
 
@@ -284,7 +161,7 @@ mod tests {
         let broken = cell(&[Ok(testing::outcome(1, 1)), Err(Failure::Broken("two at once".into()))]);
         for cell in [&sound, &broken] {
             for column in of_cells() {
-                let fits = match (column.value)(&CellRow { scene: Some(&scene), cell }) {
+                let fits = match column.value(&CellRow { scene: Some(&scene), cell }) {
                     Value::Text(_) => column.kind == Kind::Text,
                     Value::Whole(_) => column.kind == Kind::Whole,
                     Value::Real(_) => column.kind == Kind::Real,
@@ -296,7 +173,7 @@ mod tests {
         }
         let value = |name: &str, cell| {
             let column = of_cells().into_iter().find(|column| column.name == name).expect("a column");
-            (column.value)(&CellRow { scene: Some(&scene), cell })
+            column.value(&CellRow { scene: Some(&scene), cell })
         };
         assert_eq!(value("units_per_s", &sound), Value::Real(2e6));
         assert_eq!(value("units_per_s", &broken), Value::Nothing);

@@ -1,11 +1,13 @@
 //! Simulated experiments without a command line: what the laboratory and other front ends share.
 //!
 //! Scenes ([`scenes`]) are machines with workloads. A lock in a scene with so many vCPUs is a cell
-//! ([`cell`]). A pool of threads ([`pool`]) runs it once a seed; its figures are columns ([`columns`]) for
-//! files and tables. Published tables ([`published`]) are simulated in the same way.
+//! ([`cell`]). A pool of threads ([`pool`]) runs it once a seed; its figures are columns ([`columns`]) of the
+//! one shape ([`column`]) that all files and tables are made of. Published tables ([`published`]) are
+//! simulated in the same way.
 #![forbid(unsafe_code)]
 
 pub mod cell;
+pub mod column;
 pub mod columns;
 pub mod names;
 pub mod pool;

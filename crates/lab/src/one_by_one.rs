@@ -1,5 +1,4 @@
 //! Commands that go through locks one by one. What came of each is written at once, whatever comes next.
-use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{self, Exports, Writer};
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
@@ -100,15 +99,6 @@ fn code(good: bool, interrupted: bool) -> u8 {
         (true, false) => PASSED,
         (false, false) => FAILED,
     }
-}
-
-/// A title, and what a result has there.
-pub(crate) type Column<R> = (&'static str, fn(&R) -> String);
-
-/// A table with a row for each result; figures stand on the right.
-pub(crate) fn table<R>(columns: &[Column<R>], results: &[R]) -> String {
-    let row = |result| columns.iter().map(move |(_, cell)| cell(result));
-    trimmed(&grid::table(columns.iter().map(|(title, _)| title), results.iter().map(row)))
 }
 
 pub(crate) fn cpus() -> usize {

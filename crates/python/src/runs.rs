@@ -5,7 +5,8 @@ use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use core::time::Duration;
 use pyo3::prelude::*;
 use stanchion_cells::cell::{Cell, SceneInfo, Setting};
-use stanchion_cells::columns::{CellRow, Column, Kind, of_cells};
+use stanchion_cells::column::Column;
+use stanchion_cells::columns::{CellRow, of_cells};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_cells::scenes::{self, Scene, Typed};
 use stanchion_sim::{NS, parse_time};
@@ -198,9 +199,9 @@ pub(crate) fn run_cells(
     let rows: Vec<CellRow> =
         done.iter().zip(&scenes).map(|(cell, (_, info))| CellRow { scene: Some(info), cell }).collect();
     let numbered = [
-        Column::new("cell", Kind::Whole, |numbered: &Numbered| numbered.0.into()),
-        Column::new("seed", Kind::Whole, |numbered: &Numbered| numbered.6.into()),
-        Column::new("set", Kind::Text, |numbered: &Numbered| numbered.5.join(" ").into()),
+        Column::new("cell", |numbered: &Numbered| numbered.0),
+        Column::new("seed", |numbered: &Numbered| numbered.6),
+        Column::new("set", |numbered: &Numbered| numbered.5.join(" ")),
     ];
     Ok(Table::of(&numbered, &cells).beside(&Table::of(&of_cells(), &rows)))
 }

@@ -9,7 +9,7 @@ use arrow_schema::{DataType, Field, Schema};
 use pyo3::exceptions::PyKeyError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyList};
-use stanchion_cells::columns::{Column, Kind, Value};
+use stanchion_cells::column::{Column, Kind, Value};
 use std::sync::Arc;
 
 /// A table: columns with names, all of one length. `pandas.DataFrame.from_arrow(table)`,
@@ -21,7 +21,7 @@ impl Table {
     /// The table that `columns` make of `rows`.
     pub(crate) fn of<R>(columns: &[Column<R>], rows: &[R]) -> Self {
         let values = columns.iter().map(|column| {
-            let values: Vec<Value> = rows.iter().map(|row| (column.value)(row)).collect();
+            let values: Vec<Value> = rows.iter().map(|row| column.value(row)).collect();
             (column.name.clone(), array(column.kind, values))
         });
         // Made without the shortcut for lists of arrays, which would say of each column without a gap that it

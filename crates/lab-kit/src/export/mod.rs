@@ -111,15 +111,16 @@ pub fn json<R: Serialize>(report: &R) -> String {
 }
 
 /// Rows of names and values, the names of all being the same, below comments that say where they come from.
-pub fn csv<N: ToString>(
+pub fn csv<N: ToString, V: ToString>(
     comments: impl IntoIterator<Item = String>,
-    rows: impl IntoIterator<Item: IntoIterator<Item = (N, String)>>,
+    rows: impl IntoIterator<Item: IntoIterator<Item = (N, V)>>,
 ) -> String {
     let comment = |comment: String| format!("# {}\n", comment.replace(['\n', '\r'], " "));
     let text: String = comments.into_iter().map(comment).collect();
     let records = rows.into_iter().enumerate().flat_map(|(index, row)| {
-        let (names, values): (Vec<N>, Vec<String>) = row.into_iter().unzip();
-        let head = (index == 0).then(|| names.iter().map(N::to_string).collect());
+        let texts = row.into_iter().map(|(name, value)| (name.to_string(), value.to_string()));
+        let (names, values): (Vec<String>, Vec<String>) = texts.unzip();
+        let head = (index == 0).then_some(names);
         head.into_iter().chain([values])
     });
     text + &csv_records(records)

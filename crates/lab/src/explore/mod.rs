@@ -4,14 +4,17 @@
 //! over threads, and what came of each lock.
 mod args;
 
-use crate::one_by_one::{Column, Report, cpus, table};
+use crate::columns::table;
+use crate::one_by_one::{Report, cpus};
 pub(crate) use args::Args;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use lab_kit::export::grid::trimmed;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, PASSED, add, say};
 use lab_kit::progress::Progress;
 use serde::Serialize;
 use serde_json::json;
+use stanchion_cells::column::Column;
 use stanchion_family::events::ALL;
 use stanchion_sim::explore::{Fault, Finding, Options, Replay, Strategy, Subject, Tally};
 use stanchion_sim::explore::{busted, explore, investigate, locks, replay};
@@ -122,23 +125,26 @@ fn explore_one(subject: &Subject, args: &Args) -> Outcome {
 /// An exploration of so many schedules that draw their faults reaches every row that can be reached.
 const ENOUGH_FOR_ROWS: u64 = 20_000;
 
-const COLUMNS: [Column<Outcome>; 8] = [
-    ("lock", |seen| seen.lock.to_owned()),
-    ("schedules", |seen| seen.schedules.to_string()),
-    ("steps", |seen| seen.steps.to_string()),
-    ("rows", |seen| {
-        let reached = seen.rows_reached.len();
-        format!("{reached}/{}", reached + seen.rows_missed.len())
-    }),
-    ("worst bypass", |seen| seen.worst_overtaking.to_string()),
-    ("bound", |seen| seen.bound.clone()),
-    ("schedules/s", |seen| format!("{:.0}", seen.schedules as f64 / seen.seconds.max(1e-9))),
-    ("verdict", |seen| match &seen.failed {
-        Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
-        None if seen.passed() => "passed".to_owned(),
-        None => "FAILED: rows".to_owned(),
-    }),
-];
+fn columns() -> [Column<Outcome>; 8] {
+    [
+        Column::told("lock", |seen: &Outcome| seen.lock),
+        Column::told("schedules", |seen: &Outcome| seen.schedules),
+        Column::told("steps", |seen: &Outcome| seen.steps),
+        Column::told("rows", |seen: &Outcome| {
+            let reached = seen.rows_reached.len();
+            format!("{reached}/{}", reached + seen.rows_missed.len())
+        }),
+        Column::told("worst bypass", |seen: &Outcome| seen.worst_overtaking),
+        Column::told("bound", |seen: &Outcome| seen.bound.clone()),
+        Column::told("schedules/s", |seen: &Outcome| seen.schedules as f64 / seen.seconds.max(1e-9))
+            .shown(|rate| format!("{rate:.0}")),
+        Column::told("verdict", |seen: &Outcome| match &seen.failed {
+            Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
+            None if seen.passed() => "passed".to_owned(),
+            None => "FAILED: rows".to_owned(),
+        }),
+    ]
+}
 
 #[derive(Serialize)]
 struct Failed {
@@ -237,7 +243,7 @@ impl Outcome {
 
 /// What is printed in the end, and whether all is as expected: the table, then rows that were not reached.
 fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
-    let mut lines = vec![table(&COLUMNS, all)];
+    let mut lines = vec![trimmed(&table(&columns(), all))];
     for outcome in all {
         let lock = outcome.lock;
         let weight = if outcome.rows_count { "FAILED" } else { "note" };

@@ -1,9 +1,10 @@
 //! Every cell as JSON and as CSV.
-use crate::sim::named;
+use crate::columns::named;
 use lab_kit::export::Formats;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
-use stanchion_cells::columns::{Published, Value, of_published};
+use stanchion_cells::column::Value;
+use stanchion_cells::columns::{Published, of_published};
 use stanchion_cells::published::cells::Cells;
 use stanchion_cells::published::tables::Table;
 use std::collections::BTreeMap;
@@ -17,11 +18,11 @@ pub(super) struct Results {
 }
 
 #[derive(Serialize)]
-struct Whole {
+struct Whole<'a> {
     schema: u32,
     provenance: Provenance,
     seeds: u64,
-    cells: Vec<BTreeMap<String, Value>>,
+    cells: Vec<BTreeMap<&'a str, Value>>,
 }
 
 pub(super) const FORMATS: Formats<Results> = Formats { stem: "reproduce", json, csv, html: None };
@@ -36,8 +37,7 @@ fn csv(results: &Results) -> String {
 
 fn json(results: &Results) -> String {
     let columns = of_published();
-    let object = |row| columns.iter().map(|column| (column.name.clone(), (column.value)(&row))).collect();
-    let cells = rows(results).map(object).collect();
+    let cells = named(&columns, rows(results)).map(Iterator::collect).collect();
     let (provenance, seeds) = (Provenance::collect(1), results.seeds);
     lab_kit::export::json(&Whole { schema: SCHEMA, provenance, seeds, cells })
 }

@@ -13,5 +13,4 @@ pub(crate) mod timeline;
 mod trace;
 
 pub(crate) use args::Args;
-pub(crate) use export::named;
 pub(crate) use run::{run, run_showing};

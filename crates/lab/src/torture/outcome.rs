@@ -1,27 +1,30 @@
 //! What became of one lock, and what a child process tells its parent of it: one JSON object per line.
 use super::args::Orders;
 use super::tally::{Counts, Shared, Tally};
-use crate::one_by_one::{Column, table};
+use crate::columns::table;
+use lab_kit::export::grid::trimmed;
 use serde::{Deserialize, Serialize};
+use stanchion_cells::column::Column;
 use std::io::Write as _;
 
-const COLUMNS: [Column<Outcome>; 11] = [
-    ("lock", |seen| seen.orders.lock.clone()),
-    ("verdict", |seen| seen.verdict().to_owned()),
-    ("acquired", |seen| told(seen.counts.map(|(writes, reads)| writes.total + reads.total))),
-    ("max/min", |seen| told(seen.counts.map(|(writes, _)| format!("{}/{}", writes.max, writes.min)))),
-    ("fail", |seen| told(seen.counts.map(|(writes, reads)| writes.fail + reads.fail))),
-    ("Jain", |seen| told(seen.finished.as_ref().map(|sums| format!("{:.2}", sums.jain)))),
-    ("nested", |seen| told(seen.finished.as_ref().map(|sums| sums.counts.nested))),
-    ("handlers", |seen| told(seen.finished.as_ref().map(|sums| sums.counts.handler_runs))),
-    ("deepest", |seen| told(seen.finished.as_ref().map(|sums| sums.handler_deepest))),
-    ("fifths", |seen| told(seen.finished.as_ref().map(|sums| sums.counts.handler_fifth))),
-    ("threads", |seen| told(seen.finished.as_ref().map(|sums| sums.threads))),
-];
-
 /// Who died has not told everything.
-fn told(figure: Option<impl ToString>) -> String {
-    figure.map_or_else(|| "-".to_owned(), |figure| figure.to_string())
+fn columns() -> [Column<Outcome>; 11] {
+    [
+        Column::told("lock", |seen: &Outcome| seen.orders.lock.clone()),
+        Column::told("verdict", Outcome::verdict),
+        Column::told("acquired", |seen: &Outcome| Some(seen.counts?.0.total + seen.counts?.1.total)),
+        Column::told("max/min", |seen: &Outcome| {
+            seen.counts.map(|(writes, _)| format!("{}/{}", writes.max, writes.min))
+        }),
+        Column::told("fail", |seen: &Outcome| Some(seen.counts?.0.fail + seen.counts?.1.fail)),
+        Column::told("Jain", |seen: &Outcome| Some(seen.finished.as_ref()?.jain))
+            .shown(|jain| format!("{jain:.2}")),
+        Column::told("nested", |seen: &Outcome| Some(seen.finished.as_ref()?.counts.nested)),
+        Column::told("handlers", |seen: &Outcome| Some(seen.finished.as_ref()?.counts.handler_runs)),
+        Column::told("deepest", |seen: &Outcome| Some(seen.finished.as_ref()?.handler_deepest)),
+        Column::told("fifths", |seen: &Outcome| Some(seen.finished.as_ref()?.counts.handler_fifth)),
+        Column::told("threads", |seen: &Outcome| Some(seen.finished.as_ref()?.threads)),
+    ]
 }
 
 /// One way to fail. `NotStarted` says nothing about the lock: no threads or no process were to be had.
@@ -192,7 +195,7 @@ impl Outcome {
 
 /// What is printed in the end, and whether all is as expected: the table, then what went wrong.
 pub(crate) fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
-    let mut lines = vec![format!("\n{}", table(&COLUMNS, all))];
+    let mut lines = vec![format!("\n{}", trimmed(&table(&columns(), all)))];
     lines.extend(all.iter().flat_map(Outcome::lines));
     let survivors = all.iter().filter(|outcome| expect_failure && !outcome.caught());
     let survivors: Vec<&str> = survivors.map(|outcome| outcome.orders.lock.as_str()).collect();

@@ -4,9 +4,10 @@ mod html;
 use super::args::Args;
 use super::report::Report;
 use super::{timeline, trace};
+use crate::columns::named;
 use lab_kit::export::{Exports, Formats, Writer, json};
 use stanchion_cells::cell::Setting;
-use stanchion_cells::columns::{CellRow, Column, of_cells};
+use stanchion_cells::columns::{CellRow, of_cells};
 
 const FORMATS: Formats<Report> = Formats { stem: "sim", json, csv, html: Some(html::write) };
 
@@ -33,15 +34,6 @@ fn csv(report: &Report) -> String {
         CellRow { scene, cell }
     });
     lab_kit::export::csv([head].into_iter().chain(facts).chain([limits]), named(&of_cells(), rows))
-}
-
-/// Rows as names and values.
-pub(crate) fn named<R>(
-    columns: &[Column<R>],
-    rows: impl Iterator<Item = R>,
-) -> impl Iterator<Item = Vec<(String, String)>> {
-    let value = |column: &Column<R>, row: &R| (column.name.clone(), (column.value)(row).to_string());
-    rows.map(move |row| columns.iter().map(|column| value(column, &row)).collect())
 }
 
 #[cfg(test)]
