@@ -1,10 +1,12 @@
 //! The result for programs, spreadsheets and people.
-use super::figures::{FIGURES, vcpu_cpu_s};
+use super::figures::{figures, vcpu_cpu_s};
 use super::record::TestOutcome;
 use super::report::{Report, Run};
 use super::table::tables;
+use crate::columns::named;
 use lab_kit::export::{Formats, page};
 use maud::html;
+use stanchion_cells::column::Column;
 
 pub(crate) const FORMATS: Formats<Report> =
     Formats { stem: "guest", json: lab_kit::export::json, csv, html: Some(html) };
@@ -35,30 +37,27 @@ fn csv(report: &Report) -> String {
     let head = format!("stanchion guest, schema {}, complete: {}", report.schema, report.complete);
     let facts = facts(report).into_iter().map(|(name, value)| format!("{name}: {value}"));
     let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
-    let rows = report.runs.iter().map(|run| columns(report, run));
-    lab_kit::export::csv([head].into_iter().chain(facts).chain(warnings), rows)
+    let comments = [head].into_iter().chain(facts).chain(warnings);
+    lab_kit::export::csv(comments, named(&columns(report.setting.vcpus), &report.runs))
 }
 
-fn columns(report: &Report, run: &Run) -> Vec<(String, String)> {
-    let Run { lock, round, reason, told, cost, .. } = run;
-    let text = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let mut columns = Vec::new();
-    let mut add = |name: &str, value: String| columns.push((name.to_owned(), value));
-    add("lock", lock.clone());
-    add("round", round.to_string());
-    add("state", serde_json::json!(run.state).as_str().unwrap_or_default().to_owned());
-    for (name, .., of) in &FIGURES {
-        add(name, text(run.sound().and_then(of)));
-    }
-    for vcpu in 0..report.setting.vcpus {
-        add(&format!("vcpu{vcpu}_cpu_s"), text(vcpu_cpu_s(run, vcpu)));
-    }
-    add("operations", told.work.as_ref().map(|work| work.operations.to_string()).unwrap_or_default());
-    add("qemu_cpu_s", cost.qemu_cpu_s.to_string());
-    add("qemu_wall_s", cost.qemu_wall_s.to_string());
-    add("boot_wall_s", text(cost.boot_wall_s));
-    add("tests", told.tests.len().to_string());
-    add("reason", reason.clone().unwrap_or_default());
+fn columns(vcpus: u16) -> Vec<Column<Run>> {
+    let mut columns = vec![
+        Column::new("lock", |run: &Run| run.lock.clone()),
+        Column::new("round", |run: &Run| run.round),
+        Column::new("state", |run: &Run| serde_json::json!(run.state).as_str().map(str::to_owned)),
+    ];
+    columns.extend(figures());
+    let of_vcpu = |vcpu| Column::new(format!("vcpu{vcpu}_cpu_s"), move |run| vcpu_cpu_s(run, vcpu));
+    columns.extend((0..vcpus).map(of_vcpu));
+    columns.extend([
+        Column::new("operations", |run: &Run| Some(run.told.work.as_ref()?.operations)),
+        Column::new("qemu_cpu_s", |run: &Run| run.cost.qemu_cpu_s),
+        Column::new("qemu_wall_s", |run: &Run| run.cost.qemu_wall_s),
+        Column::new("boot_wall_s", |run: &Run| run.cost.boot_wall_s),
+        Column::new("tests", |run: &Run| run.told.tests.len()),
+        Column::new("reason", |run: &Run| run.reason.clone()),
+    ]);
     columns
 }
 

@@ -1,40 +1,52 @@
-//! The figures of a run, each told once: for columns of files and of tables, and over several runs.
+//! The figures of a run, each a column: of files, of tables, and over several runs.
 use super::clock::Given;
 use super::record::{Vcpu, Wake};
 use super::report::{Report, Run};
 use super::workload::Workload;
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, three_figures};
+use stanchion_cells::column::Column;
 
 /// In nanoseconds.
 const S: f64 = 1e9;
 
-/// A figure: its name, for files; its heading in tables, or nothing; how they write it; what it is in a run.
-pub(crate) type Figure = (&'static str, &'static str, fn(f64) -> String, fn(&Run) -> Option<f64>);
-
 /// All that files have, in their order, which is that of tables.
-pub(crate) static FIGURES: [Figure; 12] = [
-    // From the start of the work to its end. It has one only if it was finished.
-    ("elapsed_s", "elapsed", three_figures, |run| Some(run.told.work.as_ref()?.elapsed_ns as f64 / S)),
-    ("mops", "M/s", three_figures, |run| {
-        let work = run.told.work.as_ref().filter(|work| work.elapsed_ns > 0)?;
-        Some(work.operations as f64 / work.elapsed_ns as f64 * 1e3)
-    }),
-    // Torture does not measure it.
-    ("user_s", "user", three_figures, |run| {
-        sum(run, |vcpu| vcpu.work_ns).filter(|&ns| ns > 0.0).map(|ns| ns / S)
-    }),
-    ("system_s", "system", three_figures, |run| sum(run, |vcpu| vcpu.slow_ns).map(|ns| ns / S)),
-    ("halts", "halts", count, |run| sum(run, |vcpu| vcpu.halts)),
-    ("kicks_sent", "kicks", count, |run| sum(run, |vcpu| vcpu.kicks_sent)),
-    ("wake_p50_ns", "wake", format_ns, |run| wake(run, |wake| wake.p50_ns)),
-    ("wake_p99_ns", "", format_ns, |run| wake(run, |wake| wake.p99_ns)),
-    ("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
-    // Of the host, while the guest was at work.
-    ("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
-    ("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
-    ("fairness", "fair", |value| format!("{value:.2}"), fairness),
-];
+pub(crate) fn figures() -> [Column<Run>; 12] {
+    [
+        // From the start of the work to its end. It has one only if it was finished.
+        figure("elapsed_s", "elapsed", three_figures, |run| {
+            Some(run.told.work.as_ref()?.elapsed_ns as f64 / S)
+        }),
+        figure("mops", "M/s", three_figures, |run| {
+            let work = run.told.work.as_ref().filter(|work| work.elapsed_ns > 0)?;
+            Some(work.operations as f64 / work.elapsed_ns as f64 * 1e3)
+        }),
+        // Torture does not measure it.
+        figure("user_s", "user", three_figures, |run| {
+            sum(run, |vcpu| vcpu.work_ns).filter(|&ns| ns > 0.0).map(|ns| ns / S)
+        }),
+        figure("system_s", "system", three_figures, |run| sum(run, |vcpu| vcpu.slow_ns).map(|ns| ns / S)),
+        figure("halts", "halts", count, |run| sum(run, |vcpu| vcpu.halts)),
+        figure("kicks_sent", "kicks", count, |run| sum(run, |vcpu| vcpu.kicks_sent)),
+        figure("wake_p50_ns", "wake", format_ns, |run| wake(run, |wake| wake.p50_ns)),
+        figure("wake_p99_ns", "", format_ns, |run| wake(run, |wake| wake.p99_ns)),
+        figure("wait_p99_ns", "", format_ns, |run| Some(run.told.work.as_ref()?.wait_p99_ns? as f64)),
+        // Of the host, while the guest was at work.
+        figure("cpu_s", "CPU", three_figures, |run| given(run, |given| given.cpu_ns)),
+        figure("stolen_s", "", three_figures, |run| given(run, |given| given.stolen_ns)),
+        figure("fairness", "fair", |value| format!("{value:.2}"), fairness),
+    ]
+}
+
+/// Of a run that went well.
+fn figure(
+    name: &str,
+    title: &'static str,
+    form: fn(f64) -> String,
+    of: fn(&Run) -> Option<f64>,
+) -> Column<Run> {
+    Column::new(name, move |run: &Run| run.sound().and_then(of)).titled(title).shown(form)
+}
 
 /// The sum over the vCPUs of a run that has told of them. No number is too large for it.
 fn sum(run: &Run, of: fn(&Vcpu) -> u64) -> Option<f64> {
@@ -83,7 +95,7 @@ pub(crate) fn summary(report: &Report, lock: &str, of: impl Fn(&Run) -> Option<f
 }
 
 /// Those that tables have. The first is what the workload is about: how long it took, or how much was done.
-pub(crate) fn shown(workload: Workload) -> impl Iterator<Item = &'static Figure> {
+pub(crate) fn shown(workload: Workload) -> Vec<Column<Run>> {
     let other = if workload.lasts() { "elapsed_s" } else { "mops" };
-    FIGURES.iter().filter(move |(name, heading, ..)| !heading.is_empty() && *name != other)
+    figures().into_iter().filter(|figure| !figure.title.is_empty() && figure.name != other).collect()
 }

@@ -1,5 +1,5 @@
 //! The result for people: tables for terminal and page, and conformance tests as `cargo test` prints them.
-use super::figures::{self, Figure, count, given, summary, vcpu_cpu_s};
+use super::figures::{self, count, given, summary, vcpu_cpu_s};
 use super::record::{Hardware, TestOutcome, WIDTH, Work, shown};
 use super::report::{Report, Run};
 use super::transcript::State;
@@ -9,6 +9,7 @@ use core::fmt::Write;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::stats::{Summary, median};
 use lab_kit::units::{format_ns, percent, three_figures};
+use stanchion_cells::column::Column;
 
 /// With more vCPUs each of them has no column of its own.
 const VCPUS_APART: u16 = 8;
@@ -44,13 +45,13 @@ pub(crate) fn tables(report: &Report) -> Vec<(&'static str, Table, String)> {
 }
 
 fn work(report: &Report) -> Table {
-    let headings = figures::shown(report.setting.workload).map(|(_, heading, ..)| *heading);
+    let figures = figures::shown(report.setting.workload);
     let row = |lock: &str| {
-        let cells = figures::shown(report.setting.workload).enumerate();
+        let cells = figures.iter().enumerate();
         let cells = cells.map(|(place, figure)| cell(report, lock, figure, place == 0));
         [lock.to_owned()].into_iter().chain(cells).collect::<Vec<_>>()
     };
-    grid::table(["lock"].into_iter().chain(headings), locks(report).map(row))
+    grid::table(["lock"].into_iter().chain(figures.iter().map(|figure| figure.title)), locks(report).map(row))
 }
 
 fn notes(report: &Report) -> String {
@@ -71,8 +72,8 @@ fn locks(report: &Report) -> impl Iterator<Item = &str> {
 }
 
 /// A figure of a lock. The one that leads shows the spread of several runs, and why there is no figure.
-pub(crate) fn cell(report: &Report, lock: &str, (name, _, form, of): &Figure, leads: bool) -> String {
-    let Some(summary) = summary(report, lock, of) else {
+pub(crate) fn cell(report: &Report, lock: &str, figure: &Column<Run>, leads: bool) -> String {
+    let Some(summary) = summary(report, lock, |run| figure.number(run)) else {
         let word = match report.of(lock).last().map(|run| run.state) {
             Some(State::Failed) if leads => "FAILED",
             Some(State::Killed) if leads => "killed",
@@ -80,11 +81,11 @@ pub(crate) fn cell(report: &Report, lock: &str, (name, _, form, of): &Figure, le
         };
         return word.to_owned();
     };
-    let value = form(summary.median);
+    let value = figure.form(summary.median);
     let spread = percent(summary.spread()).replace(' ', "");
     let spread = if leads && summary.rounds.len() > 1 { format!(" ±{spread}") } else { String::new() };
     let finished = report.of(lock).all(|run| run.state == State::Finished);
-    let least = if *name == "elapsed_s" && !finished { ">" } else { "" };
+    let least = if figure.name == "elapsed_s" && !finished { ">" } else { "" };
     format!("{least}{value}{spread}")
 }
 
