@@ -106,6 +106,11 @@ pub fn without_zeros(value: &str) -> &str {
     if value.contains('.') { value.trim_end_matches('0').trim_end_matches('.') } else { value }
 }
 
+/// Three figures without zeros at their end.
+pub fn plain(value: f64) -> String {
+    without_zeros(&three_figures(value)).to_owned()
+}
+
 /// A share as a percentage with as many figures as it deserves.
 pub fn percent(share: f64) -> String {
     match share * 100.0 {

@@ -1,28 +1,9 @@
-//! What is known of a cell: title, unit, and whether more is better. Tables, plots and `--sort` follow.
+//! What is known of a cell, as columns. Tables, plots and `--sort`, which goes by their names, follow.
 use super::report::{Cell, Latency};
-use Figure::{Cost, Fairness, Number, Rate, Wait};
 use lab_kit::stats::Summary;
-use lab_kit::units::{format_ns, round_ns, three_figures, without_zeros};
-
-pub(crate) struct Quantity {
-    /// What `--sort` calls it.
-    pub key: &'static str,
-    pub title: &'static str,
-    figure: Figure,
-}
-
-/// Where the figure comes from, and what it is.
-enum Figure {
-    /// Acquisitions per second by round, told in millions.
-    Rate(fn(&Cell) -> Option<&Summary>),
-    /// One of the waits, in nanoseconds.
-    Wait(Waits, fn(&Latency) -> u64),
-    /// A number that is plotted.
-    Cost(fn(&Cell) -> Option<f64>),
-    /// A number that is not.
-    Number(fn(&Cell) -> Option<f64>),
-    Fairness,
-}
+use lab_kit::units::{format_ns, plain, round_ns, three_figures};
+use stanchion_cells::column::{Better, Column};
+use std::sync::LazyLock;
 
 type Waits = fn(&Cell) -> Option<&Latency>;
 
@@ -37,31 +18,55 @@ const P999: fn(&Latency) -> u64 = |waits| waits.p999_ns;
 const WORST: fn(&Latency) -> u64 = |waits| waits.worst_ns;
 
 /// What is shown of a section, in this order. What a section does not have is left out.
-pub(crate) static QUANTITIES: &[Quantity] = &[
-    quantity(
-        "throughput",
-        "throughput, million acquisitions/s (median, ± half the range of rounds)",
-        Rate(|cell| cell.throughput.as_ref()),
-    ),
-    quantity("reads", "reads, million/s", Rate(|cell| cell.reads.as_ref()?.throughput.as_ref())),
-    quantity("writes", "writes, million/s", Rate(|cell| cell.writes.as_ref()?.throughput.as_ref())),
-    quantity("latency", "acquire latency p99.9", Wait(ALONE, P999)),
-    quantity("wait", "worst wait, the unfinished ones counted", Wait(ALONE, WORST)),
-    quantity("latency", "read latency p99.9", Wait(READS, P999)),
-    quantity("wait", "longest wait to read, the unfinished ones counted", Wait(READS, WORST)),
-    quantity("latency", "write latency p99.9", Wait(WRITES, P999)),
-    quantity("wait", "longest wait to write, the unfinished ones counted", Wait(WRITES, WORST)),
-    quantity("cpu", "CPU seconds per million acquisitions", Cost(|cell| cell.cpu_s_per_million)),
-    quantity("switches", "context switches per thousand acquisitions", Number(switches)),
-    quantity(
-        "fairness",
-        "fairness: slowest thread / fastest thread (of those that read, of those that write)",
-        Fairness,
-    ),
-];
+pub(crate) static QUANTITIES: LazyLock<[Column<Cell>; 12]> = LazyLock::new(|| {
+    [
+        rate(
+            "throughput",
+            "throughput, million acquisitions/s (median, ± half the range of rounds)",
+            |cell| cell.throughput.as_ref(),
+        ),
+        rate("reads", "reads, million/s", |cell| cell.reads.as_ref()?.throughput.as_ref()),
+        rate("writes", "writes, million/s", |cell| cell.writes.as_ref()?.throughput.as_ref()),
+        wait("latency", "acquire latency p99.9", ALONE, P999),
+        wait("wait", "worst wait, the unfinished ones counted", ALONE, WORST),
+        wait("latency", "read latency p99.9", READS, P999),
+        wait("wait", "longest wait to read, the unfinished ones counted", READS, WORST),
+        wait("latency", "write latency p99.9", WRITES, P999),
+        wait("wait", "longest wait to write, the unfinished ones counted", WRITES, WORST),
+        cost("cpu", "CPU seconds per million acquisitions", |cell| cell.cpu_s_per_million).ticked(plain),
+        cost("switches", "context switches per thousand acquisitions", switches),
+        Column::new("fairness", fairness)
+            .titled("fairness: slowest thread / fastest thread (of those that read, of those that write)")
+            .better(Better::More)
+            .shown_by(|cell| {
+                match cell.sides().filter_map(|(_, side)| side.fairness).collect::<Vec<_>>()[..] {
+                    [reads, writes] => Some(format!("{:.2}, {:.2}", reads.min_over_max, writes.min_over_max)),
+                    _ => fairness(cell).map(|value| format!("{value:.2}")),
+                }
+            }),
+    ]
+});
 
-const fn quantity(key: &'static str, title: &'static str, figure: Figure) -> Quantity {
-    Quantity { key, title, figure }
+/// Acquisitions per second by round, told in millions.
+fn rate(key: &str, title: &'static str, rates: fn(&Cell) -> Option<&Summary>) -> Column<Cell> {
+    let show =
+        |rates: &Summary| format!("{} ±{:.0}%", three_figures(rates.median / 1e6), rates.spread() * 100.0);
+    Column::new(key, move |cell: &Cell| Some(rates(cell)?.median))
+        .titled(title)
+        .better(Better::More)
+        .shown_by(move |cell| rates(cell).map(show))
+        .ticked(|per_second| plain(per_second / 1e6))
+}
+
+/// One of the waits, in nanoseconds.
+fn wait(key: &str, title: &'static str, waits: Waits, of: fn(&Latency) -> u64) -> Column<Cell> {
+    // Where no wait ended, those that went on count.
+    let ns = move |cell: &Cell| waits(cell).filter(|waits| waits.samples > 0 || of(waits) > 0).map(of);
+    Column::new(key, ns).titled(title).better(Better::Less).shown(format_ns).ticked(round_ns)
+}
+
+fn cost(key: &str, title: &'static str, of: fn(&Cell) -> Option<f64>) -> Column<Cell> {
+    Column::new(key, of).titled(title).better(Better::Less).shown(three_figures)
 }
 
 fn switches(cell: &Cell) -> Option<f64> {
@@ -73,54 +78,4 @@ fn switches(cell: &Cell) -> Option<f64> {
 pub(crate) fn fairness(cell: &Cell) -> Option<f64> {
     let sides = cell.sides().filter_map(|(_, side)| side.fairness);
     cell.fairness.into_iter().chain(sides).map(|fairness| fairness.min_over_max).reduce(f64::min)
-}
-
-impl Quantity {
-    pub(crate) fn value(&self, cell: &Cell) -> Option<f64> {
-        match self.figure {
-            Rate(rates) => Some(rates(cell)?.median),
-            Wait(waits, of) => {
-                let waits = waits(cell)?;
-                // Where no wait ended, those that went on count.
-                (waits.samples > 0 || of(waits) > 0).then(|| of(waits) as f64)
-            }
-            Cost(of) | Number(of) => of(cell),
-            Fairness => fairness(cell),
-        }
-    }
-
-    /// The figure of a cell as people read it.
-    pub(crate) fn show(&self, cell: &Cell) -> Option<String> {
-        let value = self.value(cell)?;
-        Some(match self.figure {
-            Rate(rates) => {
-                format!("{} ±{:.0}%", three_figures(value / 1e6), rates(cell)?.spread() * 100.0)
-            }
-            Wait(..) => format_ns(value),
-            Cost(_) | Number(_) => three_figures(value),
-            Fairness => match cell.sides().filter_map(|(_, side)| side.fairness).collect::<Vec<_>>()[..] {
-                [reads, writes] => format!("{:.2}, {:.2}", reads.min_over_max, writes.min_over_max),
-                _ => format!("{value:.2}"),
-            },
-        })
-    }
-
-    /// Otherwise less is.
-    pub(crate) fn more_is_better(&self) -> bool {
-        matches!(self.figure, Rate(_) | Fairness)
-    }
-
-    /// Figures at an axis; none if it is not plotted.
-    pub(crate) fn tick(&self) -> Option<fn(f64) -> String> {
-        match self.figure {
-            Rate(_) => Some(|per_second| plain(per_second / 1e6)),
-            Wait(..) => Some(round_ns),
-            Cost(_) => Some(plain),
-            Number(_) | Fairness => None,
-        }
-    }
-}
-
-fn plain(value: f64) -> String {
-    without_zeros(&three_figures(value)).to_owned()
 }

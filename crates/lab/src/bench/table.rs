@@ -5,13 +5,15 @@ use super::contender::Kind;
 use super::list::wrap;
 use super::mix::Load;
 use super::plan::{COSTS, NO_LOCK};
-use super::quantity::{QUANTITIES, Quantity};
+use super::quantity::QUANTITIES;
 use super::report::{Cell, Report, State};
 use comfy_table::Table;
 use core::fmt::Write;
-use lab_kit::export::grid::{self, Column, heading, pieces};
+use core::iter::once;
+use lab_kit::export::grid::{self, heading, pieces};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{round_ns, three_figures};
+use stanchion_cells::column::{Better, Column};
 
 pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);
@@ -19,7 +21,7 @@ pub(crate) fn render(report: &Report) -> String {
         let _ = writeln!(text, "\n== {} ==\n{}", load.name(), describe(report, load.profile));
         let rows = Rows::of(report, load);
         let table =
-            |quantity: &Quantity| format!("\n{}\n{}", quantity.title, pieces(&rows.table(quantity), 1));
+            |quantity: &Column<Cell>| format!("\n{}\n{}", quantity.title, pieces(&rows.table(quantity), 1));
         let mut quantities = rows.quantities();
         text.extend(quantities.next().map(table));
         let stall = |cell: &&Cell| cell.state != State::Stalled;
@@ -54,14 +56,14 @@ impl<'a> Rows<'a> {
         }
         let has_row = |name: &&str| collapsed.iter().all(|cell| cell.lock != *name);
         let mut rows = Self { report, load, shown: names().filter(has_row).collect(), collapsed };
-        let of_key = |quantity: &&Quantity| quantity.key == report.setting.sort;
+        let of_key = |quantity: &&Column<Cell>| quantity.name == report.setting.sort;
         let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
-        let sign = if quantity.more_is_better() { -1.0 } else { 1.0 };
+        let sign = if quantity.better == Better::More { -1.0 } else { 1.0 };
         let rank = |name: &str| {
             let sound =
                 report.section(load).filter(|cell| cell.lock == name && cell.state == State::Measured);
             let logs: Vec<f64> =
-                sound.filter_map(|cell| quantity.value(cell)).map(|value| value.max(1e-9).ln()).collect();
+                sound.filter_map(|cell| quantity.number(cell)).map(|value| value.max(1e-9).ln()).collect();
             if logs.is_empty() { f64::INFINITY } else { sign * logs.iter().sum::<f64>() / logs.len() as f64 }
         };
         rows.shown.sort_by(|a, b| rank(a).total_cmp(&rank(b)));
@@ -69,10 +71,10 @@ impl<'a> Rows<'a> {
     }
 
     /// What any lock of the section has. Throughput also where all failed: its table says so.
-    pub(crate) fn quantities(&self) -> impl Iterator<Item = &'static Quantity> + use<'a> {
+    pub(crate) fn quantities(&self) -> impl Iterator<Item = &'static Column<Cell>> + use<'a> {
         let (report, load) = (self.report, self.load);
         QUANTITIES.iter().filter(move |quantity| {
-            quantity.key == "throughput" || report.section(load).any(|cell| quantity.value(cell).is_some())
+            quantity.name == "throughput" || report.section(load).any(|cell| quantity.number(cell).is_some())
         })
     }
 
@@ -89,13 +91,13 @@ impl<'a> Rows<'a> {
         (!all.is_empty()).then(|| format!("collapsed below a tenth of the best: {}", all.join(", ")))
     }
 
-    pub(crate) fn table(&self, quantity: &Quantity) -> Table {
+    pub(crate) fn table(&self, quantity: &Column<Cell>) -> Table {
         self.by_count(&self.shown, "-", |cell| {
             if let Some(word) = cell.state.word() {
                 return Some(word.to_owned());
             }
             let column = self.report.column(self.load, self.load.column(cell.threads));
-            Some(quantity.show(cell)? + if is_best(&column, cell, quantity) { "*" } else { " " })
+            Some(quantity.text(cell)? + if is_best(&column, cell, quantity) { "*" } else { " " })
         })
     }
 
@@ -115,12 +117,13 @@ impl<'a> Rows<'a> {
     fn by_count(&self, locks: &[&str], none: &str, show: impl Fn(&Cell) -> Option<String>) -> Table {
         let setting = &self.report.setting;
         let shown = |lock: &&str, count| self.report.at(lock, self.load, count).and_then(&show);
-        let column = |&count: &usize| Column {
-            title: heading(count, setting.cpus.len()) + " ",
-            cells: locks.iter().map(|lock| shown(lock, count).unwrap_or(none.to_owned())).collect(),
+        let row = |lock: &&str| {
+            let cells = setting.threads.iter().map(|&count| shown(lock, count).unwrap_or(none.to_owned()));
+            once((*lock).to_owned()).chain(cells).collect::<Vec<_>>()
         };
-        let columns: Vec<Column> = setting.threads.iter().map(column).collect();
-        grid::of_columns(&format!("{} (per CPU)", self.load.counted()), locks, &columns)
+        let titles = setting.threads.iter().map(|&count| heading(count, setting.cpus.len()) + " ");
+        let corner = format!("{} (per CPU)", self.load.counted());
+        grid::table(once(corner).chain(titles).collect::<Vec<_>>(), locks.iter().map(row))
     }
 }
 
@@ -155,16 +158,20 @@ const SHARED_FIRSTS: usize = 3;
 const COMPARABLE: f64 = 0.8;
 
 /// Whether a cell has the best figure of its column, among the sound cells that get comparable work done.
-fn is_best(column: &[&Cell], cell: &Cell, quantity: &Quantity) -> bool {
+fn is_best(column: &[&Cell], cell: &Cell, quantity: &Column<Cell>) -> bool {
     let rate = column.iter().map(|cell| cell.rate()).fold(0.0, f64::max);
     let comparable = |cell: &Cell| cell.rate() >= COMPARABLE * rate;
     let figures: Vec<f64> =
-        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| quantity.value(cell)).collect();
-    let best = figures.iter().copied().reduce(if quantity.more_is_better() { f64::max } else { f64::min });
+        column.iter().filter(|cell| comparable(cell)).filter_map(|cell| quantity.number(cell)).collect();
+    let best =
+        figures.iter().copied().reduce(if quantity.better == Better::More { f64::max } else { f64::min });
     let Some(best) = best else { return false };
     let equal = |figure: f64| (figure - best).abs() <= best * 1e-9;
     let firsts = figures.iter().filter(|&&figure| equal(figure)).count();
-    comparable(cell) && quantity.value(cell).is_some_and(equal) && firsts <= SHARED_FIRSTS && column.len() > 1
+    comparable(cell)
+        && quantity.number(cell).is_some_and(equal)
+        && firsts <= SHARED_FIRSTS
+        && column.len() > 1
 }
 
 /// What the words in a table mean.
@@ -195,35 +202,29 @@ pub(crate) fn costs(report: &Report) -> Vec<(&'static str, &'static str)> {
 
 /// A row for each lock, cheapest first, the bare loop last: costs with ratios to the best peer, and sizes.
 pub(crate) fn costs_table(report: &Report) -> Table {
-    let name = costs(report).first().map_or("", |(name, _)| name);
+    let costs = costs(report);
+    let first = costs.first().map_or("", |(name, _)| name);
     let mut locks: Vec<&str> = report.uncontended.iter().map(|row| row.lock.as_str()).collect();
-    let (bare, cost) = (|lock: &str| lock == NO_LOCK, |lock: &str| report.median_cost(lock, name));
+    let (bare, cost) = (|lock: &str| lock == NO_LOCK, |lock: &str| report.median_cost(lock, first));
     locks.sort_by(|a, b| bare(a).cmp(&bare(b)).then(cost(a).total_cmp(&cost(b))));
-    let mut columns = Vec::new();
-    for (name, title) in costs(report) {
-        let peer = report.cheapest(name, |kind| kind == Kind::Peer);
-        let best = peer.and_then(|peer| report.cost(&peer.name, name));
-        let figure = |lock: &&str| report.cost(lock, name).map(|own| format!("{:.2}", own.median));
-        let ratio = |lock: &&str| {
-            let (own, best) = (report.cost(lock, name)?, best?);
-            Ratio::of(&[(&own.rounds, &best.rounds)])?.told()
-        };
-        columns.push(column(title, locks.iter().map(figure)));
-        columns.push(column("/ best peer", locks.iter().map(ratio)));
-    }
-    let bytes = |lock: &&str| {
+    let bytes = |lock: &str| {
         let info = report.info(lock)?;
         let more = if info.memory.description().is_empty() { " " } else { "+" };
         Some(format!("{}{more}", info.bytes))
     };
-    columns.push(column("bytes", locks.iter().map(bytes)));
-    let names: Vec<&str> = locks.iter().map(|lock| if bare(lock) { "(bare loop)" } else { lock }).collect();
-    grid::of_columns("lock", &names, &columns)
-}
-
-fn column(title: &str, cells: impl Iterator<Item = Option<String>>) -> Column {
-    let cells = cells.map(|cell| cell.unwrap_or_else(|| "-".to_owned())).collect();
-    Column { title: title.to_owned(), cells }
+    let row = |lock: &&str| {
+        let figures = costs.iter().flat_map(|(name, _)| {
+            let (own, peer) = (report.cost(lock, name), report.cheapest(name, |kind| kind == Kind::Peer));
+            let both = own.zip(peer.and_then(|peer| report.cost(&peer.name, name)));
+            let ratio = both.and_then(|(own, best)| Ratio::of(&[(&own.rounds, &best.rounds)])?.told());
+            [own.map(|own| format!("{:.2}", own.median)), ratio]
+        });
+        let figures = figures.chain([bytes(lock)]).map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
+        let name = if bare(lock) { "(bare loop)" } else { lock };
+        once(name.to_owned()).chain(figures).collect::<Vec<_>>()
+    };
+    let titles = costs.iter().flat_map(|(_, title)| [*title, "/ best peer"]);
+    grid::table(once("lock").chain(titles).chain(["bytes"]), locks.iter().map(row))
 }
 
 pub(crate) const ABOUT_COSTS: &str = "acquire + release by one thread, loop included (median of the rounds; ratios \

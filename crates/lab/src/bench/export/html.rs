@@ -2,7 +2,6 @@
 use crate::bench::cell::Calibration;
 use crate::bench::contender::Kind;
 use crate::bench::mix::{Load, named, once};
-use crate::bench::quantity::{QUANTITIES, Quantity};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
@@ -11,6 +10,7 @@ use lab_kit::export::{grid, page};
 use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 use maud::{Markup, html};
+use stanchion_cells::column::Column;
 
 /// Strong colours for our locks, in the order of the registry.
 const OURS: [&str; 6] = ["#c77d0a", "#8e44ad", "#d6539c", "#d1343f", "#9c5a2b", "#6a4cff"];
@@ -105,7 +105,7 @@ fn section(report: &Report, load: Load, grey: &[bool]) -> Markup {
     let plots = rows.quantities().filter_map(|quantity| {
         let draw = |scale| plot(report, load, grey, quantity, scale);
         let log = draw(Scale::Log)?;
-        let is_first = core::ptr::eq(quantity, &raw const QUANTITIES[0]);
+        let is_first = quantity.name == "throughput";
         let linear = if is_first { draw(Scale::Linear) } else { None };
         Some(linear.map_or_else(|| page::plot(&log), |linear| page::in_two_scales(&name, &linear, &log)))
     });
@@ -123,15 +123,15 @@ fn section(report: &Report, load: Load, grey: &[bool]) -> Markup {
     }
 }
 
-fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Quantity, scale: Scale) -> Option<Markup> {
-    let tick = quantity.tick()?;
+fn plot(report: &Report, load: Load, grey: &[bool], quantity: &Column<Cell>, scale: Scale) -> Option<Markup> {
+    let tick = quantity.tick?;
     let locks = report.locks.iter().enumerate();
     let series = locks.map(|(index, lock)| {
         let counts = report.setting.threads.iter();
         let cells: Vec<&Cell> = counts.filter_map(|&column| report.at(&lock.name, load, column)).collect();
         let point = |cell: &&Cell| {
-            let value = quantity.value(cell).filter(|_| cell.state == State::Measured)?;
-            let (threads, text) = (load.column(cell.threads), quantity.show(cell)?);
+            let value = quantity.number(cell).filter(|_| cell.state == State::Measured)?;
+            let (threads, text) = (load.column(cell.threads), quantity.text(cell)?);
             Some(Point { threads, value, text, range: None })
         };
         let stalled = cells.iter().find(|cell| cell.state == State::Stalled);
