@@ -1,21 +1,17 @@
 //! Pictures as SVG: a line plot ([`Plot`]), and parts of others, with colours from the page's style sheet, so
 //! that light and dark both work. Points tell their figures under the pointer; lines end with their names.
 use crate::export::grid::heading;
-use core::fmt::{self, Display};
+use core::fmt::Display;
 use maud::{Markup, html};
 
 /// A place or a length in a picture, to a tenth of a pixel.
-pub struct At(pub f64);
-
-impl Display for At {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.1}", self.0)
-    }
+pub fn at(place: f64) -> String {
+    format!("{place:.1}")
 }
 
 /// Words of a class in the style sheet.
 pub fn text(x: f64, y: f64, class: &str, words: impl Display) -> Markup {
-    html! { text x=(At(x)) y=(At(y)) class=(class) { (words) } }
+    html! { text x=(at(x)) y=(at(y)) class=(class) { (words) } }
 }
 
 /// A whole picture of this width and height; `about` is for those who do not see it.
@@ -173,17 +169,17 @@ impl Plot<'_> {
         });
         html! {
             @if let Some(from) = over {
-                rect x=(At(from)) y=(At(TOP)) width=(At(RIGHT - from)) height=(At(BOTTOM - TOP)) class="over" {}
+                rect x=(at(from)) y=(at(TOP)) width=(at(RIGHT - from)) height=(at(BOTTOM - TOP)) class="over" {}
                 (text(from, TOP - 4.0, "tick", format_args!("more {} than CPUs", self.what)))
             }
             @for &tick in &axis.ticks {
                 @let y = axis.y(tick);
-                path.grid d={ "M" (LEFT) " " (At(y)) "H" (RIGHT) } {}
+                path.grid d={ "M" (LEFT) " " (at(y)) "H" (RIGHT) } {}
                 (text(LEFT - 6.0, y + 4.0, "tick end", (self.tick)(tick)))
             }
             @for &threads in self.threads {
                 @let x = self.x(threads);
-                path.grid d={ "M" (At(x)) " " (BOTTOM) "v4" } {}
+                path.grid d={ "M" (at(x)) " " (BOTTOM) "v4" } {}
                 @for (line, word) in heading(threads, self.cpus).split(' ').enumerate() {
                     (text(x, BOTTOM + 16.0 + 13.0 * line as f64, "tick mid", word))
                 }
@@ -200,11 +196,11 @@ impl Plot<'_> {
         let aside = self.series.iter().filter(before).count() as f64 * 9.0 + 3.5;
         html! {
             g class=(classes(series.index, series.ours, series.grey)) {
-                polyline points={ @for (x, y) in series.points.iter().map(place) { (At(x)) "," (At(y)) " " } } {}
+                polyline points={ @for (x, y) in series.points.iter().map(place) { (at(x)) "," (at(y)) " " } } {}
                 @for point in &series.points {
                     @let (x, y) = place(point);
                     @if let Some((least, most)) = point.range {
-                        path.error d={ "M" (At(x)) " " (At(axis.y(least))) "V" (At(axis.y(most))) } {}
+                        path.error d={ "M" (at(x)) " " (at(axis.y(least))) "V" (at(axis.y(most))) } {}
                     }
                     g {
                         (marker(series.index, x, y))
@@ -213,7 +209,7 @@ impl Plot<'_> {
                 }
                 @if let Some(threads) = stall {
                     g.stall {
-                        path d={ "M" (At(self.x(threads) - aside)) " " (At(BOTTOM - 8.5)) "l7 7m0 -7l-7 7" } {}
+                        path d={ "M" (at(self.x(threads) - aside)) " " (at(BOTTOM - 8.5)) "l7 7m0 -7l-7 7" } {}
                         title { (series.name) " stalled with " (threads) " " (self.what) }
                     }
                 }
@@ -244,7 +240,7 @@ impl Plot<'_> {
             @for (y, last, line) in names {
                 g class=(classes(line.index, line.ours, false)) {
                     path.lead d={
-                        "M" (At(self.x(last.threads) + 4.0)) " " (At(axis.y(last.value))) "L" (At(RIGHT + 8.0)) " " (At(y))
+                        "M" (at(self.x(last.threads) + 4.0)) " " (at(axis.y(last.value))) "L" (at(RIGHT + 8.0)) " " (at(y))
                     } {}
                     (text(RIGHT + 11.0, y + 4.0, "name", line.name))
                 }
@@ -262,8 +258,8 @@ pub fn classes(index: usize, ours: bool, grey: bool) -> String {
 pub fn marker(index: usize, x: f64, y: f64) -> Markup {
     html! {
         @match (index % (1 + SHAPES.len())).checked_sub(1) {
-            None => circle cx=(At(x)) cy=(At(y)) r="3.4" {}
-            Some(shape) => path d={ "M" (At(x)) " " (At(y)) (SHAPES[shape]) } {}
+            None => circle cx=(at(x)) cy=(at(y)) r="3.4" {}
+            Some(shape) => path d={ "M" (at(x)) " " (at(y)) (SHAPES[shape]) } {}
         }
     }
 }

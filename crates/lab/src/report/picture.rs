@@ -3,7 +3,7 @@ use super::compare::{Compared, Report};
 use super::forms::{Results, plain_name};
 use super::told::letter;
 use lab_kit::export::page;
-use lab_kit::export::svg::{At, classes, marker, picture, sample, text};
+use lab_kit::export::svg::{at, classes, marker, picture, sample, text};
 use lab_kit::stats::Ratio;
 use maud::{Markup, html};
 
@@ -35,9 +35,9 @@ pub(super) fn ratios(report: &Report, figure: &Compared) -> Markup {
     let shapes = html! {
         (text(0.0, 14.0, "title", format_args!("{}: ratio to A", figure.name)))
         @for (index, &tick) in TICKS.iter().enumerate().take(last + 1).skip(first) {
-            @let (at, class) = (x(tick), if index == ONE { "axis" } else { "grid" });
-            path class=(class) d={ "M" (At(at)) " " (TOP) "V" (bottom) } {}
-            (text(at, TOP - 5.0, "tick mid", tick))
+            @let (place, class) = (x(tick), if index == ONE { "axis" } else { "grid" });
+            path class=(class) d={ "M" (at(place)) " " (TOP) "V" (bottom) } {}
+            (text(place, TOP - 5.0, "tick mid", tick))
         }
         @for (index, (line, name)) in rows.iter().zip(&names).enumerate() {
             @let middle = TOP + ROW * (index as f64 + 0.5);
@@ -48,7 +48,7 @@ pub(super) fn ratios(report: &Report, figure: &Compared) -> Markup {
                 @let (from, to) = ratio.ends();
                 g class=(classes(file, false, false)) {
                     title { (letter(file)) " to A, " (name) ": " (ratio) }
-                    path.error d={ "M" (At(x(from))) " " (At(y)) "H" (At(x(to))) } {}
+                    path.error d={ "M" (at(x(from))) " " (at(y)) "H" (at(x(to))) } {}
                     (marker(file, x(ratio.ratio), y))
                 }
             }

@@ -1,6 +1,5 @@
 //! The result as tables: what each cell came to, where the time went, and where the lock.
 use super::report::Report;
-use Show::{Text, Wait};
 use comfy_table::Table;
 use core::fmt::Write;
 use core::iter::once;
@@ -10,7 +9,9 @@ use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
+use stanchion_cells::column::Column;
 use stanchion_sim::Cause;
+use std::sync::LazyLock;
 
 pub(super) struct Grid {
     title: String,
@@ -41,27 +42,29 @@ impl Grid {
     }
 }
 
-/// One quantity of a cell, as a column or a table.
-pub(super) struct Quantity {
-    pub title: &'static str,
-    short: &'static str,
-    pub show: Show,
-}
+/// The quantities of a cell, each as a column, by its name, or as a table.
+pub(super) static QUANTITIES: LazyLock<[Column<Figures>; 7]> = LazyLock::new(|| {
+    [
+        Column::new("result", |of: &Figures| Some(of.score.as_ref()?.mean))
+            .titled("result")
+            .shown_by(|of| Some(score(of))),
+        Column::new("speed-up", |of: &Figures| Some(of.speed_up?.ratio))
+            .titled("speed-up over the first lock")
+            .shown_by(speed_up),
+        Column::new("fairness", |of: &Figures| of.fairness.mean)
+            .titled("fairness: slowest vCPU / fastest vCPU")
+            .shown(|value| format!("{value:.2}")),
+        wait("p50", "acquire latency p50", |waits| waits.p50_ns),
+        wait("p99", "acquire latency p99", |waits| waits.p99_ns),
+        wait("p99.9", "acquire latency p99.9", |waits| waits.p999_ns),
+        wait("longest", "longest acquire", |waits| waits.max_ns),
+    ]
+});
 
-pub(super) enum Show {
-    Wait(fn(&Waits) -> u64),
-    Text(fn(&Figures) -> String),
+fn wait(name: &str, title: &'static str, of: fn(&Waits) -> u64) -> Column<Figures> {
+    let ns = move |figures: &Figures| (figures.latency.samples > 0).then(|| of(&figures.latency));
+    Column::new(name, ns).titled(title).shown(format_ns).ticked(round_ns)
 }
-
-pub(super) const QUANTITIES: [Quantity; 7] = [
-    Quantity { title: "result", short: "result", show: Text(score) },
-    Quantity { title: "speed-up over the first lock", short: "speed-up", show: Text(speed_up) },
-    Quantity { title: "fairness: slowest vCPU / fastest vCPU", short: "fairness", show: Text(fairness) },
-    Quantity { title: "acquire latency p50", short: "p50", show: Wait(|waits| waits.p50_ns) },
-    Quantity { title: "acquire latency p99", short: "p99", show: Wait(|waits| waits.p99_ns) },
-    Quantity { title: "acquire latency p99.9", short: "p99.9", show: Wait(|waits| waits.p999_ns) },
-    Quantity { title: "longest acquire", short: "longest", show: Wait(|waits| waits.max_ns) },
-];
 
 fn score(figures: &Figures) -> String {
     let Some(mean) = &figures.score else { return "-".to_owned() };
@@ -71,12 +74,8 @@ fn score(figures: &Figures) -> String {
     })
 }
 
-fn speed_up(figures: &Figures) -> String {
-    figures.speed_up.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string())
-}
-
-fn fairness(figures: &Figures) -> String {
-    format!("{:.2}", figures.fairness.mean)
+fn speed_up(figures: &Figures) -> Option<String> {
+    figures.speed_up.map(|ratio| ratio.to_string())
 }
 
 /// Where time goes, in the words of tables.
@@ -138,12 +137,8 @@ pub(super) fn simulated(report: &Report) -> String {
 }
 
 /// A quantity of a cell, or the word for one without figures; what was cut short carries a mark.
-pub(super) fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
-    let text = match (cell.and_then(|cell| cell.figures.as_ref()), &quantity.show) {
-        (Some(figures), Text(text)) => text(figures),
-        (Some(of), Wait(wait)) if of.latency.samples > 0 => format_ns(wait(&of.latency) as f64),
-        _ => "-".to_owned(),
-    };
+pub(super) fn shown(cell: Option<&Cell>, quantity: &Column<Figures>) -> String {
+    let text = cell.and_then(|cell| quantity.text(cell.figures.as_ref()?)).unwrap_or_else(|| "-".to_owned());
     match cell.map(|cell| &cell.state) {
         Some(State::Broken { .. }) => "BROKEN".to_owned(),
         Some(State::Failed { .. }) => "failed".to_owned(),
@@ -156,7 +151,7 @@ pub(super) fn shown(cell: Option<&Cell>, quantity: &Quantity) -> String {
 pub(super) fn figures(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
     let locks = report.setting.locks.iter();
     if let [count] = scene.vcpus[..] {
-        let names = QUANTITIES.iter().map(|quantity| quantity.short.to_owned());
+        let names = QUANTITIES.iter().map(|quantity| quantity.name.clone());
         let head = once(format!("{} vCPUs", heading(count, scene.cpus))).chain(names).collect();
         let rows = locks.map(|lock| {
             let cell = report.cell(scene, lock, count);
@@ -164,7 +159,7 @@ pub(super) fn figures(report: &Report, scene: &SceneInfo) -> Vec<Grid> {
         });
         return vec![Grid::new(format!("result: {}", result(report, scene)), 1, head, rows)];
     }
-    let of_quantity = |(index, quantity): (usize, &Quantity)| {
+    let of_quantity = |(index, quantity): (usize, &Column<Figures>)| {
         let title = if index == 0 { result(report, scene) } else { quantity.title.to_owned() };
         let counts = scene.vcpus.iter().map(|&count| heading(count, scene.cpus));
         let head = once("vCPUs (per CPU)".to_owned()).chain(counts).collect();

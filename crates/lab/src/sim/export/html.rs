@@ -1,17 +1,15 @@
 //! One self-contained page: plots and tables for each machine and workload, and where it all comes from.
 use crate::sim::report::Report;
-use crate::sim::table::{
-    QUANTITIES, Quantity, SPENT, Show, figures, notes, result, shown, simulated, spent, title,
-};
+use crate::sim::table::{QUANTITIES, SPENT, figures, notes, result, shown, simulated, spent, title};
 use crate::sim::timeline::COLOURS;
 use core::iter::once;
 use lab_kit::export::grid::heading;
-use lab_kit::export::svg::{At, Plot, Point, Scale, Series, picture, sample, sample_of, text};
+use lab_kit::export::svg::{Plot, Point, Scale, Series, at, picture, sample, sample_of, text};
 use lab_kit::export::{colours, page};
-use lab_kit::units::{percent, round_ns, three_figures, without_zeros};
+use lab_kit::units::{percent, plain, round_ns};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Figures, SceneInfo};
-use stanchion_cells::stats::Estimate;
+use stanchion_cells::column::Column;
 use stanchion_sim::Cause;
 
 /// Words stand on the left, as they do in the first column anyway.
@@ -44,7 +42,7 @@ pub(super) fn write(report: &Report) -> String {
 
 fn section(report: &Report, scene: &SceneInfo) -> Markup {
     let [linear, log] = [Scale::Linear, Scale::Log].map(|scale| plot(report, scene, &QUANTITIES[0], scale));
-    let waits = QUANTITIES.iter().filter(|quantity| matches!(quantity.show, Show::Wait(_)));
+    let waits = QUANTITIES.iter().filter(|quantity| quantity.tick.is_some());
     let waits = waits.map(|quantity| page::plot(&plot(report, scene, quantity, Scale::Log)));
     let name = title(scene);
     html! {
@@ -67,19 +65,17 @@ fn section(report: &Report, scene: &SceneInfo) -> Markup {
 }
 
 /// A wait, or the result, of each lock with each count.
-fn plot(report: &Report, scene: &SceneInfo, quantity: &Quantity, scale: Scale) -> Markup {
-    let (title, tick): (String, fn(f64) -> String) = match quantity.show {
-        Show::Wait(_) => (quantity.title.to_owned(), round_ns),
-        Show::Text(_) => (result(report, scene), |value| without_zeros(&three_figures(value)).to_owned()),
+fn plot(report: &Report, scene: &SceneInfo, quantity: &Column<Figures>, scale: Scale) -> Markup {
+    let (title, tick) = match quantity.tick {
+        Some(tick) => (quantity.title.to_owned(), tick),
+        None => (result(report, scene), plain as fn(f64) -> String),
     };
     let point = |lock: &str, threads: usize| {
         let cell = report.cell(scene, lock, threads)?;
         let (figures, text) = (cell.figures.as_ref()?, shown(Some(cell), quantity));
-        if let Show::Wait(wait) = quantity.show {
-            return Some(Point { threads, value: wait(&figures.latency) as f64, text, range: None });
-        }
-        let Estimate { mean, ci95, .. } = figures.score.as_ref()?;
-        Some(Point { threads, value: *mean, text, range: ci95.map(|ci| (mean - ci, mean + ci)) })
+        let value = quantity.number(figures)?;
+        let error = figures.score.as_ref().and_then(|score| score.ci95).filter(|_| quantity.tick.is_none());
+        Some(Point { threads, value, text, range: error.map(|error| (value - error, value + error)) })
     };
     let locks = report.setting.locks.iter().enumerate();
     let series = locks.map(|(index, name)| {
@@ -110,7 +106,7 @@ fn bars(report: &Report, scene: &SceneInfo, count: usize) -> Markup {
         });
         html! {
             @for (from, share, name, cause) in parts.filter(|(_, share, ..)| share * room >= 0.05) {
-                rect x=(At(from)) y=(At(y)) width=(At(share * room)) height="17.0" fill=(COLOURS[cause as usize]) {
+                rect x=(at(from)) y=(at(y)) width=(at(share * room)) height="17.0" fill=(COLOURS[cause as usize]) {
                     title { (lock) ": " (cause.name()) " (" (name) ") " (percent(share)) }
                 }
             }

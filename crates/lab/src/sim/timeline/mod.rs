@@ -3,7 +3,7 @@
 //! Lanes are cut into columns a bit wider than a pixel, which show the shares of causes within them: true for
 //! recordings of any length. Neighbours that look the same become one shape.
 use core::fmt::{self, Display};
-use lab_kit::export::svg::At;
+use lab_kit::export::svg::at;
 use lab_kit::units::{percent, round_ns, three_figures};
 use maud::{Markup, html};
 use stanchion_sim::{Cause, NS, Recording, Time};
@@ -140,26 +140,26 @@ impl Picture<'_> {
         };
         let handovers = &self.recording.handovers;
         html! {
-            text x=(At(LEFT)) y="24.0" font-size="17" font-weight="600" {
+            text x=(at(LEFT)) y="24.0" font-size="17" font-weight="600" {
                 (lock) ": " (self.recording.contexts) " " (context) "s on " (cpus) " CPUs (" (machine) ", workload " (workload)
                 ", seed " (seed) "): " (three_figures(ops_per_second / 1e6)) " million units/s"
             }
-            text x=(At(LEFT)) y="45.0" font-size="13" {
+            text x=(at(LEFT)) y="45.0" font-size="13" {
                 "CPU time: " (busy(&[Cause::Computing, Cause::Holding])) " useful, " (busy(&[Cause::Spinning])) " spinning, "
                 (busy(&[Cause::Transfer])) " waiting for cache lines; " (handovers.len()) " handovers to another " (context)
             }
             @for (x, name, colour) in legend {
-                rect x=(At(x)) y="76.0" width="13.0" height="13.0" fill=(colour) {}
-                text x=(At(x + 18.0)) y="87.0" { (name) }
+                rect x=(at(x)) y="76.0" width="13.0" height="13.0" fill=(colour) {}
+                text x=(at(x + 18.0)) y="87.0" { (name) }
             }
             @if !self.stalls.is_empty() {
-                (outline(LEFT + 0.8, 97.5, 22.0, 12.0))
-                text x=(At(LEFT + 29.0)) y="108.0" {
+                rect x=(at(LEFT + 0.8)) y="97.5" width="22.0" height="12.0" stroke="#10151d" stroke-width="1.6" fill="none" {}
+                text x=(at(LEFT + 29.0)) y="108.0" {
                     "everybody waits for this " (context) ", which holds the lock or is the next to have it "
                     "(arrow: the lock is released to it)"
                 }
                 @if handovers.iter().all(|handover| handover.lock == 0) {
-                    text x=(At(LEFT)) y="62.0" font-size="13" {
+                    text x=(at(LEFT)) y="62.0" font-size="13" {
                         "for " (share(true)) " of the time the lock lies free for one that does not come, for " (share(false))
                         " its holder has no CPU"
                     }
@@ -171,10 +171,10 @@ impl Picture<'_> {
     fn axis(&self) -> Markup {
         let bottom = self.bottom();
         html! {
-            @for at in (0..=self.length()).step_by(tick_step(self.length()) as usize) {
-                @let x = At(self.x(self.recording.from + at));
-                path stroke="#d9dee6" d={ "M" (x) " " (At(TOP - 4.0)) "V" (At(bottom + 6.0)) } {}
-                text x=(x) y=(At(bottom + 21.0)) text-anchor="middle" fill="#5a6475" { (round_ns((at / NS) as f64)) }
+            @for time in (0..=self.length()).step_by(tick_step(self.length()) as usize) {
+                @let x = at(self.x(self.recording.from + time));
+                path stroke="#d9dee6" d={ "M" (x) " " (at(TOP - 4.0)) "V" (at(bottom + 6.0)) } {}
+                text x=(x) y=(at(bottom + 21.0)) text-anchor="middle" fill="#5a6475" { (round_ns((time / NS) as f64)) }
             }
         }
     }
@@ -187,16 +187,16 @@ impl Picture<'_> {
             Some(vcpu) => format!("{} {vcpu}", self.caption.context),
         };
         let column = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
-        let level = |level: u32| At(y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS)));
+        let level = |level: u32| at(y + LANE * (1.0 - f64::from(level) / f64::from(lanes::LEVELS)));
         html! {
-            text x=(At(LEFT - 8.0)) y=(At(y + LANE / 2.0 + 4.0)) text-anchor="end" { (name) }
-            rect x=(At(LEFT)) y=(At(y)) width=(At(WIDTH - LEFT - RIGHT)) height=(At(LANE)) fill="#f3f5f8" {}
+            text x=(at(LEFT - 8.0)) y=(at(y + LANE / 2.0 + 4.0)) text-anchor="end" { (name) }
+            rect x=(at(LEFT)) y=(at(y)) width=(at(WIDTH - LEFT - RIGHT)) height=(at(LANE)) fill="#f3f5f8" {}
             @for (cause, blocks) in Cause::ALL.map(|cause| (cause, lane.blocks(cause))) {
                 @if !blocks.is_empty() {
                     path fill=(COLOURS[cause as usize]) d={
                         @for block in blocks {
-                            @let width = At(column * (block.end - block.first) as f64);
-                            "M" (At(LEFT + column * block.first as f64)) " " (level(block.low)) "h" (width) "V" (level(block.high))
+                            @let width = at(column * (block.end - block.first) as f64);
+                            "M" (at(LEFT + column * block.first as f64)) " " (level(block.low)) "h" (width) "V" (level(block.high))
                             "h-" (width) "z"
                         }
                     } {}
@@ -221,8 +221,8 @@ impl Picture<'_> {
         });
         html! {
             @for (who, from, to, y) in stays.filter(|(_, from, to, _)| to - from > 14.0) {
-                path stroke="#fff" stroke-width="1.5" d={ "M" (At(from)) " " (y) "v" (LANE) } {}
-                text x=(At(f64::midpoint(from, to))) y=(At(y + LANE / 2.0 + 4.0)) text-anchor="middle" font-weight="600"
+                path stroke="#fff" stroke-width="1.5" d={ "M" (at(from)) " " (y) "v" (LANE) } {}
+                text x=(at(f64::midpoint(from, to))) y=(at(y + LANE / 2.0 + 4.0)) text-anchor="middle" font-weight="600"
                     stroke="#fff" stroke-width="3" paint-order="stroke" {
                     @if to - from > 60.0 { (self.caption.context) " " } (who)
                 }
@@ -235,14 +235,14 @@ impl Picture<'_> {
         let words = if stall.giver.is_some() { "is next, lock free" } else { "holds the lock" };
         let words = format!("{words}: {}", round_ns((stall.length() / NS) as f64));
         html! {
-            (outline(from, y, to - from, LANE))
+            rect x=(at(from)) y=(at(y)) width=(at(to - from)) height=(at(LANE)) stroke="#10151d" stroke-width="1.6" fill="none" {}
             @if let Some(giver) = stall.giver.filter(|&giver| giver < self.vcpus) {
                 @let start = self.middle(giver);
                 path stroke="#10151d" stroke-width="1.6" fill="none" marker-end="url(#head)"
-                    d={ "M" (At(from)) " " (At(start)) "V" (At(if y > start { y } else { y + LANE })) } {}
+                    d={ "M" (at(from)) " " (at(start)) "V" (at(if y > start { y } else { y + LANE })) } {}
             }
             @if to - from > 6.8 * words.len() as f64 {
-                text x=(At(f64::midpoint(from, to))) y=(At(y + LANE / 2.0 + 4.0)) text-anchor="middle" font-weight="600" { (words) }
+                text x=(at(f64::midpoint(from, to))) y=(at(y + LANE / 2.0 + 4.0)) text-anchor="middle" font-weight="600" { (words) }
             }
         }
     }
@@ -253,23 +253,16 @@ impl Picture<'_> {
         let drawn = kicks.len() <= MOST_ARROWS;
         html! {
             @if !kicks.is_empty() {
-                text x=(At(LEFT)) y=(At(self.bottom() + 38.0)) fill="#1f5fa8" {
+                text x=(at(LEFT)) y=(at(self.bottom() + 38.0)) fill="#1f5fa8" {
                     (kicks.len()) " kicks, " (if drawn { "arrows in blue" } else { "too many to draw" })
                 }
             }
             @for kick in kicks.iter().filter(|_| drawn) {
-                @let (from, to) = (At(self.middle(kick.from)), At(self.middle(kick.to)));
+                @let (from, to) = (at(self.middle(kick.from)), at(self.middle(kick.to)));
                 path stroke="#1f5fa8" stroke-width="1.2" marker-end="url(#head)"
-                    d={ "M" (At(self.x(kick.sent))) " " (from) "L" (At(self.x(kick.arrives))) " " (to) } {}
+                    d={ "M" (at(self.x(kick.sent))) " " (from) "L" (at(self.x(kick.arrives))) " " (to) } {}
             }
         }
-    }
-}
-
-/// The edge of a stall.
-fn outline(x: f64, y: f64, width: f64, height: f64) -> Markup {
-    html! {
-        rect x=(At(x)) y=(At(y)) width=(At(width)) height=(At(height)) stroke="#10151d" stroke-width="1.6" fill="none" {}
     }
 }
 
