@@ -73,7 +73,7 @@ fn the_same_simulation_has_ratios_of_one_and_another_one_has_not() {
     let rows: Vec<_> = reader.records().collect::<Result<_, _>>().expect("rows of equal length");
     assert_eq!(rows.len(), 3 * 3 * 4);
     let page = fs::read_to_string(out.join("report.html")).expect("written");
-    assert_eq!(page.matches("class='error'").count(), 2 * 4 * 2, "B and C");
+    assert_eq!(page.matches("class=\"error\"").count(), 2 * 4 * 2, "B and C");
 }
 
 #[test]
