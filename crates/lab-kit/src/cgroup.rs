@@ -63,25 +63,19 @@ impl Cgroup {
             .map_err(|error| format!("cannot write {}: {error}", path.display()))
     }
 
-    /// Where a process writes its number to enter.
-    pub fn entrance(&self) -> PathBuf {
-        self.dir.join("cgroup.procs")
-    }
-
     /// The words before those of a command that enters, and then becomes what they say.
     pub fn wrapper(&self) -> [String; 4] {
-        let entrance = self.entrance().display().to_string();
+        let entrance = self.dir.join("cgroup.procs").display().to_string();
         ["sh".to_owned(), "-c".to_owned(), "echo $$ > \"$0\" && exec \"$@\"".to_owned(), entrance]
     }
 
     /// Whether a child gets in.
     fn try_to_enter(&self) -> Result<(), String> {
         let [shell, words @ ..] = self.wrapper();
-        let trial = Command::new(shell).args(words).arg("true").output();
+        let trial = Command::new(shell).args(&words).arg("true").output();
         let trial = trial.map_err(|error| format!("cannot start a shell: {error}"))?;
         let said = String::from_utf8_lossy(&trial.stderr);
-        let entrance = self.entrance();
-        let refused = || format!("cannot enter {}: {}", entrance.display(), said.trim());
+        let refused = || format!("cannot enter {}: {}", words[2], said.trim());
         trial.status.success().then_some(()).ok_or_else(refused)
     }
 }
@@ -91,11 +85,6 @@ impl Drop for Cgroup {
         // All children have been waited for, so nobody is in it.
         let _ = fs::remove_dir(&self.dir);
     }
-}
-
-pub fn enter(entrance: &Path) -> Result<(), String> {
-    fs::write(entrance, std::process::id().to_string())
-        .map_err(|error| format!("cannot enter {}: {error}", entrance.display()))
 }
 
 /// Removes what runs that were killed have left here.
@@ -216,7 +205,7 @@ mod tests {
         let [shell, words @ ..] = cgroup.wrapper();
         let ran = Command::new(shell).args(words).args(["sh", "-c", "echo $$ \"$0\"", "a b"]).output();
         let said = String::from_utf8(ran.expect("a shell").stdout).expect("text");
-        let entered = fs::read_to_string(cgroup.entrance()).expect("it was written");
+        let entered = fs::read_to_string(parent.path().join("cgroup.procs")).expect("it was written");
         assert_eq!(said, format!("{} a b\n", entered.trim()));
         assert_eq!(cgroup.try_to_enter(), Ok(()));
         let nowhere = Cgroup { dir: parent.path().join("nowhere"), version: Version::Two };

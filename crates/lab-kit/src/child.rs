@@ -18,10 +18,6 @@ use std::time::Instant;
 
 /// How often it is looked whether the program shall stop; rare enough not to disturb it.
 const GLANCE: Duration = Duration::from_millis(50);
-/// ... and whether it has ended, where the kernel does not say so itself.
-const SHORT_GLANCE: Duration = Duration::from_millis(1);
-/// ... and where nobody asked for a look.
-const LONG_GLANCE: Duration = Duration::from_hours(1);
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
 /// How much of the end of what was printed is searched for the last words.
@@ -74,6 +70,7 @@ pub struct Running {
     /// Of a process group, which is then ended with it.
     leads: bool,
     reaped: bool,
+    seen_kib: u64,
 }
 
 impl Running {
@@ -84,7 +81,7 @@ impl Running {
         let child = command.spawn()?;
         let pid = Pid::from_child(&child);
         let exit = pidfd_open(pid, PidfdFlags::empty()).ok();
-        Ok(Self { start, pid, child, exit, leads: false, reaped: false })
+        Ok(Self { start, pid, child, exit, leads: false, reaped: false, seen_kib: 0 })
     }
 
     /// Starts it in a process group of its own. Ctrl-C is for us, and what it leaves behind is ended with it.
@@ -96,15 +93,14 @@ impl Running {
 
     /// Waits until the program is over, and lets `last` know before its number can belong to another.
     pub fn wait(&mut self, limits: Option<&Limits>, last: impl FnOnce()) -> io::Result<Gone> {
-        let glance = limits.map_or(LONG_GLANCE, |_| GLANCE);
+        let glance = limits.map_or(Duration::from_hours(1), |_| GLANCE);
         let mut until = limits.and_then(|limits| limits.timeout).map(|most| self.start + most);
-        let (mut end, mut seen_kib) = (End::Own, 0);
+        let mut end = End::Own;
         loop {
             let left = || until.map_or(glance, |until| until.saturating_duration_since(Instant::now()));
             if self.has_ended_within(left().min(glance))? {
                 break;
             }
-            seen_kib = peak_kib(&self.pid.to_string()).max(seen_kib);
             let is_over = left().is_zero();
             match end {
                 End::Own if is_over => end = End::TimedOut,
@@ -130,13 +126,15 @@ impl Running {
         }
         self.reaped = true;
         let (status, cpu, max_rss_kib) = reap(self.pid)?;
-        Ok(Gone { status, wall, cpu, max_rss_kib, seen_kib, end })
+        Ok(Gone { status, wall, cpu, max_rss_kib, seen_kib: self.seen_kib, end })
     }
 
-    /// Waits so long at most; where the kernel does not tell of its end, perhaps shorter.
-    pub fn has_ended_within(&self, time: Duration) -> io::Result<bool> {
+    /// Looks at its memory, and waits so long at most; where the kernel does not tell of its end, perhaps
+    /// shorter.
+    pub fn has_ended_within(&mut self, time: Duration) -> io::Result<bool> {
+        self.seen_kib = peak_kib(&self.pid.to_string()).max(self.seen_kib);
         let Some(exit) = &self.exit else {
-            thread::sleep(time.min(SHORT_GLANCE));
+            thread::sleep(time.min(GLANCE / 50));
             let ends = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
             return Ok(retry_on_intr(|| waitid(WaitId::Pid(self.pid), ends))?.is_some());
         };
@@ -192,12 +190,17 @@ pub fn capture(command: &mut Command) -> io::Result<[File; 2]> {
     Ok([stdout, stderr])
 }
 
-/// The last line that is not empty.
-pub fn last_words(mut file: &File) -> io::Result<Option<String>> {
-    let length = file.seek(SeekFrom::End(0))?;
-    file.seek(SeekFrom::Start(length.saturating_sub(LAST_WORDS)))?;
+/// What was printed into a file of [`capture`], from that byte on.
+pub fn printed(mut file: &File, from: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
+    file.seek(SeekFrom::Start(from))?;
     file.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The last line that is not empty.
+pub fn last_words(file: &File) -> io::Result<Option<String>> {
+    let bytes = printed(file, file.metadata()?.len().saturating_sub(LAST_WORDS))?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned))
 }
@@ -266,6 +269,14 @@ mod tests {
         let limits = Limits { timeout: Some(Duration::from_mins(1)), stop: &|| true };
         let gone = running.wait(Some(&limits), || ()).expect("waited for");
         assert!(gone.max_rss_kib >= 90_000 && gone.seen_kib >= 90_000, "{gone:?}");
+    }
+
+    #[test]
+    fn memory_that_was_seen_before_a_sudden_end_counts() {
+        let mut running = lead("sleep 600");
+        assert!(!running.has_ended_within(Duration::ZERO).expect("it is there"));
+        running.signal(Signal::KILL);
+        assert!(running.wait(None, || ()).expect("waited for").seen_kib > 0);
     }
 
     #[test]

@@ -5,7 +5,7 @@
 //! scalability law, which `stanchion advise` prints, has three measured loads of libc's locks to begin with.
 use super::Request;
 use super::kit::Kit;
-use super::measure::{Row, Run, interleaved};
+use super::measure::{LIBC, Row, interleaved};
 use super::play::{Lock, Verdict};
 use super::table::Program;
 use crate::built;
@@ -60,7 +60,7 @@ impl Cell {
 
 /// Records, predicts, measures, and writes advise.json and advise.md.
 pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: &Request) -> Result<bool> {
-    let relative = locks.first().is_some_and(|lock| lock.name == "libc") && locks.len() > 1;
+    let relative = locks.first().is_some_and(|lock| lock.name == LIBC) && locks.len() > 1;
     ensure!(relative, "predictions are relative to libc; name it first in --locks, and others");
     let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/advised"));
     fs::create_dir_all(&out)?;
@@ -88,21 +88,16 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
             continue;
         }
         let rows: Vec<Row<'_>> = loads.iter().map(|(load, _, locks)| (program, *load, &locks[..])).collect();
-        let mut runs: Vec<(usize, Run)> = Vec::new();
-        interleaved(kit, &rows, request.runs, |row, run| {
-            runs.push((row, run));
-            Ok(())
-        })?;
+        let all = interleaved(kit, &rows, request.runs, |_| Ok(()))?;
         if interrupt::requested() {
             break;
         }
         let measured = |row: usize, lock: &str| {
-            let runs = runs.iter().filter(|(at, run)| *at == row && run.lock == lock);
-            median(&runs.filter_map(|(_, run)| run.played.rate).collect::<Vec<_>>())
+            all[row].of(lock).and_then(|row| row.summary.as_ref()).map_or(0.0, |rates| rates.median)
         };
-        let fitted = FITTED.map(|row| format!("{}={}", kit.cpus * LOADS[row], measured(row, "libc")));
+        let fitted = FITTED.map(|row| format!("{}={}", kit.cpus * LOADS[row], measured(row, LIBC)));
         let law = fitted.join(",");
-        let one = measured(0, "libc");
+        let one = measured(0, LIBC);
         let mut of_program = Vec::new();
         for (row, &(overcommit, limit, _)) in loads.iter().enumerate() {
             let answer = ask(&laboratory, &trace, &law, (overcommit, limit), locks)?;

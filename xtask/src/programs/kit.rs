@@ -25,6 +25,8 @@ pub(crate) struct Kit {
     pub(crate) cpus: usize,
     /// Whether programs are measured, and not only checked.
     measured: bool,
+    /// How long a command may take, under a lock that is not slow.
+    pub(crate) limit: Duration,
     /// Commands that were run to make something ready, and programs that take a lock.
     done: HashSet<Words>,
 }
@@ -35,7 +37,8 @@ impl Kit {
         let work = scratch.join(format!("work-{}", process::id()));
         fs::create_dir_all(work.join("built"))?;
         let cpus = thread::available_parallelism()?.get();
-        Ok(Self { root: root.to_owned(), scratch, work, cpus, measured, done: HashSet::new() })
+        let (limit, done) = (LIMITS[usize::from(measured)], HashSet::new());
+        Ok(Self { root: root.to_owned(), scratch, work, cpus, measured, limit, done })
     }
 
     /// Makes what a program needs, and sees that it takes the locks' libraries, unless that was done.
@@ -84,9 +87,8 @@ impl Kit {
         values.push(("threads", threads.to_string()));
         values.push(("dir", dir.display().to_string()));
         values.push(("port", free_port()?));
-        let limit = LIMITS[usize::from(self.measured)];
-        let limit = if lock.slow && load > 1 { limit * LONGER_FOR_SLOW } else { limit };
-        Ok(Stage { program, lock, dir, values, limit, peak_kib: Cell::default() })
+        let limit = if lock.slow && load > 1 { self.limit * LONGER_FOR_SLOW } else { self.limit };
+        Ok(Stage { program, lock, dir, values, limit, used: Cell::default() })
     }
 
     /// Keeps what a failed run left behind; where.

@@ -1,5 +1,6 @@
-//! `--check` and `--measure`: interleaved runs of each program under each lock, at two loads. `--self-test`:
-//! programs under libraries that are broken on purpose. A check that does not notice them shows nothing.
+//! `--check` and `--measure`: interleaved runs of each program under each lock, at two loads, each load a
+//! comparison as `stanchion run --compare` makes them. `--self-test`: programs under libraries that are
+//! broken on purpose. A check that does not notice them shows nothing.
 use super::kit::Kit;
 use super::play::{Lock, Played, Stage, Verdict};
 use super::table::Program;
@@ -9,6 +10,7 @@ use crate::{built, exit_code, workspace};
 use anyhow::{Result, ensure};
 use core::fmt::Write as _;
 use core::time::Duration;
+use lab_kit::compare::{self, Comparison, Metric, Setting, TrialError};
 use lab_kit::export::json;
 use lab_kit::interrupt;
 use lab_kit::output::INTERRUPTED;
@@ -18,6 +20,8 @@ use lab_kit::units::three_figures;
 use serde::Serialize;
 use std::process::ExitCode;
 
+/// The lock that the others are set in relation to.
+pub(super) const LIBC: &str = "libc";
 /// The broken libraries, in tests/programs/preload.
 pub(crate) const BROKEN: [&str; 3] = ["no_exclusion", "gives_up", "lost_wakeups"];
 /// Chance decides whether two threads meet in a lock that excludes nobody; so many runs must be enough.
@@ -26,15 +30,19 @@ const TRIES: usize = 5;
 const TIMEOUT_FACTOR: f64 = 4.0;
 const LEAST_TIMEOUT: Duration = Duration::from_secs(4);
 
+/// What came of a program with so many threads for each CPU.
 #[derive(Debug, Clone, Serialize)]
-pub(crate) struct Run {
+pub(crate) struct Measured {
     pub(crate) program: String,
-    /// Threads for each CPU.
     pub(crate) overcommit: usize,
-    pub(crate) lock: String,
-    pub(crate) repetition: u64,
     #[serde(flatten)]
-    pub(crate) played: Played,
+    pub(crate) comparison: Comparison,
+}
+
+impl Measured {
+    pub(super) fn of(&self, lock: &str) -> Option<&compare::Row> {
+        self.comparison.locks.iter().find(|row| row.lock == lock)
+    }
 }
 
 #[derive(Serialize)]
@@ -45,7 +53,7 @@ pub(crate) struct Results {
     pub(crate) not_here: Vec<String>,
     /// Not ended by Ctrl-C, and after its last repetition.
     pub(crate) complete: bool,
-    pub(crate) runs: Vec<Run>,
+    pub(crate) measured: Vec<Measured>,
 }
 
 /// What is run: a program with so many threads for each CPU, under these locks.
@@ -57,11 +65,10 @@ fn rows<'a>(programs: &'a [Program], locks: &'a [Lock]) -> Vec<Row<'a>> {
 }
 
 pub(super) fn check(kit: &mut Kit, programs: &[Program], locks: &[Lock]) -> Result<bool> {
-    let (mut right, mut wrong) = (0, 0);
-    interleaved(kit, &rows(programs, locks), 1, |_, run| {
-        *if run.played.verdict == Verdict::Right { &mut right } else { &mut wrong } += 1;
-        Ok(())
-    })?;
+    let all = interleaved(kit, &rows(programs, locks), 1, |_| Ok(()))?;
+    let rows = || all.iter().flat_map(|measured| &measured.comparison.locks);
+    let right: usize = rows().map(|row| row.runs.len()).sum();
+    let wrong: usize = rows().map(|row| row.failures.len()).sum();
     println!("programs: {}, runs: {right} right, {wrong} not", programs.len());
     Ok(!interrupt::requested() && wrong == 0 && right > 0)
 }
@@ -77,80 +84,94 @@ pub(super) fn run(
     let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/measured"));
     let free = request.force || !out.join("programs.json").exists();
     ensure!(free, "{} has results already; --force writes over them", out.display());
-    ensure!(locks.iter().any(|lock| lock.name == "libc"), "ratios are to libc; add it to --locks");
+    // What the others are set in relation to is first.
+    let mut locks = locks.to_vec();
+    locks.sort_by_key(|lock| lock.name != LIBC);
+    ensure!(locks.first().is_some_and(|lock| lock.name == LIBC), "ratios are to libc; add it to --locks");
     let mut results = Results {
         provenance: workspace::provenance(&kit.root),
         cpus: kit.cpus,
         not_here: absent.iter().map(|program| program.name.clone()).collect(),
         complete: false,
-        runs: Vec::new(),
+        measured: Vec::new(),
     };
     let write = |results: &Results| {
         put(&out.join("programs.json"), json(results).as_bytes())?;
         put(&out.join("programs.md"), report::markdown(results, programs).as_bytes())
     };
-    interleaved(kit, &rows(programs, locks), request.runs, |_, run| {
-        results.runs.push(run);
+    interleaved(kit, &rows(programs, &locks), request.runs, |measured| {
+        results.measured = measured.to_vec();
         write(&results)
     })?;
     results.complete = !interrupt::requested();
     write(&results)?;
     print!("{}", report::markdown(&results, programs));
     println!("\nwritten to {}", out.display());
-    let right = results.runs.iter().all(|run| run.played.verdict == Verdict::Right);
-    Ok(results.complete && right)
+    Ok(results.complete && !results.measured.iter().any(|measured| measured.comparison.failed()))
 }
 
 /// Runs everything so many times, prints a line for each run, and keeps what one that was not right left.
-/// Each run, and the number of its row, goes to `done`. Ctrl-C ends it.
+/// What came of all so far goes to `done` after each. Ctrl-C ends it.
 pub(super) fn interleaved(
     kit: &mut Kit,
     rows: &[Row<'_>],
-    repetitions: u64,
-    mut done: impl FnMut(usize, Run) -> Result<()>,
-) -> Result<()> {
+    runs: usize,
+    mut done: impl FnMut(&[Measured]) -> Result<()>,
+) -> Result<Vec<Measured>> {
+    let mut all = Vec::new();
     let each: usize = rows.iter().map(|(_, _, locks)| locks.len()).sum();
-    let progress = Progress::new(each as u64 * repetitions, false).ticking();
-    for (program, _, locks) in rows {
+    let progress = Progress::new((each * runs) as u64, false).ticking();
+    for &(program, overcommit, locks) in rows {
         progress.now(format!("making ready {}", program.name));
         kit.get_ready(program, locks)?;
+        let names = locks.iter().map(|lock| lock.name.clone()).collect();
+        let usual = Setting::new(names, Metric::Rate, runs);
+        let setting = Setting { timeout_s: kit.limit.as_secs_f64(), check_output: true, ..usual };
+        let comparison = Comparison::new(setting, Vec::new());
+        all.push(Measured { program: program.name.clone(), overcommit, comparison });
     }
-    for repetition in 0..repetitions {
+    for round in 0..runs {
         for (row, &(program, overcommit, locks)) in rows.iter().enumerate() {
-            // Each lock comes first in turn: whatever drifts, drifts for all.
-            let first = repetition as usize % locks.len();
-            for lock in locks[first..].iter().chain(&locks[..first]) {
+            let mut trials = all[row].comparison.setting.trials();
+            trials.retain(|trial| trial.round == round);
+            for trial in trials {
+                let lock = &locks[trial.lock];
                 let (name, lock_name) = (&program.name, &lock.name);
-                progress.now(format!("run {}: {name} {overcommit}x {lock_name}", repetition + 1));
+                progress.now(format!("run {}: {name} {overcommit}x {lock_name}", round + 1));
                 let stage = kit.stage(program, overcommit, lock)?;
-                let Some(played) = stage.play()? else {
+                let Some(Played { verdict, figures }) = stage.play()? else {
                     progress.finish();
                     println!("interrupted");
-                    return Ok(());
+                    return Ok(all);
                 };
-                let Played { verdict, seconds, .. } = &played;
-                let load = format!("{overcommit}x");
+                let (load, seconds) = (format!("{overcommit}x"), figures.wall_s);
                 let mut line = format!("{name:<26} {load:>4} {lock_name:<12} {seconds:>6.1} s  {verdict}");
-                if let Some(rate) = played.rate {
+                if let Some(rate) = figures.picked {
                     let _ = write!(line, ", {}/s", three_figures(rate));
                 }
-                if *verdict != Verdict::Right {
+                let came = if verdict == Verdict::Right {
+                    Ok(figures)
+                } else {
                     let kept = kit.keep(&stage, &format!("{name}-{load}-{lock_name}"))?;
                     let _ = write!(line, "\n{:26} what it left: {}", "", kept.display());
-                }
+                    Err(TrialError::Failed(verdict.to_string()))
+                };
                 progress.done(&line);
-                let (program, lock) = (name.clone(), lock_name.clone());
-                done(row, Run { program, overcommit, lock, repetition, played })?;
+                let comparison = &mut all[row].comparison;
+                comparison.take(trial, came);
+                comparison.refresh(0);
+                done(&all)?;
             }
+            all[row].comparison.complete = round + 1 == runs;
         }
     }
     progress.finish();
-    Ok(())
+    Ok(all)
 }
 
 /// Of `all` programs one at least has to notice by its output, with nothing that crashed or hung.
 pub(super) fn self_test(kit: &mut Kit, programs: &[Program], all: bool) -> Result<ExitCode> {
-    let libc = Lock { name: "libc".to_owned(), ..Lock::default() };
+    let libc = Lock { name: LIBC.to_owned(), ..Lock::default() };
     let tried: usize = programs.iter().map(|program| program.notices.len()).sum();
     let progress = Progress::new(tried as u64, false).ticking();
     let (mut noticed, mut failed, mut by_output) = (0, 0, 0);
@@ -167,7 +188,7 @@ pub(super) fn self_test(kit: &mut Kit, programs: &[Program], all: bool) -> Resul
             failed += 1;
             continue;
         }
-        let limit = Duration::from_secs_f64(sound.seconds * TIMEOUT_FACTOR).max(LEAST_TIMEOUT);
+        let limit = Duration::from_secs_f64(sound.figures.wall_s * TIMEOUT_FACTOR).max(LEAST_TIMEOUT);
         for library in &program.notices {
             progress.now(format!("{name} under {library}"));
             let preload = Some(kit.compile_preload(library)?);

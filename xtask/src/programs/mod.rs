@@ -12,8 +12,10 @@ mod table;
 
 use crate::{built, exit_code, process};
 use anyhow::{Context as _, Error, Result};
+use clap::builder::RangedU64ValueParser;
 use kit::Kit;
 use lab_kit::names::chosen;
+use measure::LIBC;
 use play::Lock;
 use stanchion_family::catalogue::{Facts, MUTEXES, Outnumbered, Waits};
 use std::collections::BTreeSet;
@@ -39,8 +41,8 @@ pub(crate) struct Request {
     #[arg(long)]
     here_only: bool,
     /// With --measure and --advise: so many runs of each, interleaved
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=1000))]
-    runs: u64,
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    runs: usize,
     /// With --measure and --advise: where results go [default: target/programs/measured, .../advised]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -122,7 +124,7 @@ fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {
 /// The locks that were named; builds the interposer if one of them takes it and none was named.
 fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
     let mut interposer = None;
-    if request.locks.iter().any(|name| name != "libc") {
+    if request.locks.iter().any(|name| name != LIBC) {
         let path = request.preload.clone().map_or_else(|| built::interposer(root, false), Ok)?;
         interposer = Some(fs::canonicalize(&path).with_context(|| path.display().to_string())?);
     }
@@ -130,7 +132,7 @@ fn locks(root: &Path, request: &Request) -> Result<Vec<Lock>> {
     let is_slow = |facts: &Facts| facts.waits != Waits::Sleep && facts.outnumbered != Outnumbered::Falls;
     let lock = |name: &String| Lock {
         name: name.clone(),
-        library: interposer.clone().filter(|_| name != "libc"),
+        library: interposer.clone().filter(|_| name != LIBC),
         slow: MUTEXES.iter().any(|facts| facts.name == name && is_slow(facts)),
         ..Lock::default()
     };

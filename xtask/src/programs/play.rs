@@ -8,10 +8,10 @@ use core::fmt;
 use core::net::Ipv4Addr;
 use core::time::Duration;
 use lab_kit::child::Gone;
+use lab_kit::compare::Figures;
 use lab_kit::interrupt;
 use regex::Regex;
 use rustix::process::Signal;
-use serde::Serialize;
 use std::net::TcpStream;
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -46,8 +46,7 @@ impl Lock {
 }
 
 /// What became of a run. What is not right ends it as an error.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase", tag = "verdict", content = "detail")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Right,
     Wrong(String),
@@ -69,15 +68,12 @@ impl fmt::Display for Verdict {
 
 impl Error for Verdict {}
 
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone)]
 pub(crate) struct Played {
-    #[serde(flatten)]
     pub(crate) verdict: Verdict,
-    /// Of the program's own kind, a second; more is better.
-    pub(crate) rate: Option<f64>,
-    pub(crate) seconds: f64,
-    /// The most memory that a command under the lock was seen to have.
-    pub(crate) peak_kib: u64,
+    /// CPU time and memory are those of commands under the lock; what is picked is the rate, of the program's
+    /// own kind, a second: more is better.
+    pub(crate) figures: Figures,
 }
 
 /// A run that is to be.
@@ -88,7 +84,8 @@ pub(crate) struct Stage<'a> {
     /// What the placeholders stand for.
     pub(crate) values: Vec<(&'static str, String)>,
     pub(crate) limit: Duration,
-    pub(crate) peak_kib: Cell<u64>,
+    /// The CPU time of commands under the lock, and the most memory that one was seen to have.
+    pub(crate) used: Cell<(Duration, u64)>,
 }
 
 pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
@@ -109,14 +106,16 @@ impl Stage<'_> {
         }
         let started = Instant::now();
         let result = self.perform();
-        let (seconds, peak_kib) = (started.elapsed().as_secs_f64(), self.peak_kib.get());
-        let (verdict, rate) = match result.map_err(anyhow::Error::downcast) {
+        let wall_s = started.elapsed().as_secs_f64();
+        let (verdict, picked) = match result.map_err(anyhow::Error::downcast) {
             Ok(rate) => (Verdict::Right, rate),
             Err(Ok(verdict)) => (verdict, None),
             Err(Err(_)) if interrupt::requested() => return Ok(None),
             Err(Err(error)) => return Err(error),
         };
-        Ok(Some(Played { verdict, rate, seconds, peak_kib }))
+        let (cpu, max_rss_kib) = self.used.get();
+        let figures = Figures { wall_s, cpu_s: cpu.as_secs_f64(), max_rss_kib, picked };
+        Ok(Some(Played { verdict, figures }))
     }
 
     fn fill(&self, text: &str) -> String {
@@ -155,15 +154,13 @@ impl Stage<'_> {
         let result = self.steps();
         // A client fails when its server dies: that is what there is to tell.
         let has_died = running.has_ended_within(Duration::ZERO)?;
-        let rate = if has_died { None } else { result? };
-        if !has_died {
-            running.signal(Signal::TERM);
-        }
+        running.signal(Signal::TERM);
         let until = running.start.elapsed() + SERVER_TIMEOUT;
         let ended = self.used(&process::wait(&mut running, until)?);
         if has_died {
             bail!(Verdict::Died(format!("the server {}: {}", tell(ended), says())));
         }
+        let rate = result?;
         match ended {
             None => bail!(Verdict::Hung("the server does not stop when told".to_owned())),
             Some(status) if status.success() || status.signal() == Some(15) => {
@@ -175,7 +172,8 @@ impl Stage<'_> {
 
     /// Counts what a command under the lock used; how it ended, if it was in time.
     fn used(&self, gone: &Gone) -> Option<ExitStatus> {
-        self.peak_kib.set(self.peak_kib.get().max(gone.seen_kib));
+        let (cpu, kib) = self.used.get();
+        self.used.set((cpu + gone.cpu, kib.max(gone.seen_kib)));
         gone.in_time()
     }
 

@@ -1,8 +1,8 @@
 //! The tables of a measurement: each lock's throughput relative to libc, beside its bar.
-use super::measure::{Results, Run};
-use super::play::Verdict;
+use super::measure::{LIBC, Measured, Results};
 use super::table::Program;
 use core::fmt::Write;
+use lab_kit::compare::{Metric, Row};
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, median};
 use lab_kit::units::three_figures;
@@ -18,16 +18,6 @@ const BAR_HOT_MEAN: f64 = 1.5;
 
 /// How the verdict of a row begins of whose runs one was not right.
 const FAIL: &str = "**FAIL** ";
-
-#[derive(Debug, PartialEq)]
-struct Beside {
-    ratio: Ratio,
-    /// Rates by repetition.
-    lock: Vec<f64>,
-    libc: Vec<f64>,
-    /// Memory relative to libc's run, the median.
-    memory: f64,
-}
 
 /// An interval with the bar in it says that another measurement may say otherwise.
 fn verdict(ratio: Ratio, bar: f64) -> String {
@@ -46,10 +36,11 @@ pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     let _ = writeln!(
         out,
         "Rates are per second and of each program's own kind; a ratio is of the runs of each repetition, geometric mean and 95 % interval over \
-         repetitions; memory is the peak seen, relative to libc's. Every run's output was verified; one that was not right fails its row."
+         repetitions, and so is memory, the peak seen. Every run's output was verified; one that was not right fails its row."
     );
-    let locks: BTreeSet<&str> = results.runs.iter().map(|run| run.lock.as_str()).collect();
-    for lock in locks.into_iter().filter(|lock| *lock != "libc") {
+    let rows = results.measured.iter().flat_map(|measured| &measured.comparison.locks);
+    let locks: BTreeSet<&str> = rows.map(|row| row.lock.as_str()).collect();
+    for lock in locks.into_iter().filter(|lock| *lock != LIBC) {
         table(&mut out, results, programs, lock);
     }
     for name in &results.not_here {
@@ -61,7 +52,7 @@ pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
 fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) {
     let _ = writeln!(
         out,
-        "\n## {lock}\n\n| program | threads | libc /s | {lock} /s | ratio (95 % interval) | runs | memory | bar | best peer | |\n\
+        "\n## {lock}\n\n| program | threads | libc /s | {lock} /s | ratio (95 % interval) | runs | memory (95 % interval) | bar | best peer | |\n\
          |---|---|---|---|---|---|---|---|---|---|"
     );
     let (mut met, mut missed, mut failed, mut hot) = (0, 0, 0, Vec::new());
@@ -76,29 +67,31 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
         let name = if is_hot { format!("**{}**", program.name) } else { program.name.clone() };
         let _ = write!(out, "| {name} | {} ({overcommit}x) |", results.cpus * overcommit);
         let peer = program.best_peer.filter(|_| is_hot).map_or_else(String::new, |peer| format!("{peer:.1}"));
-        let beside = match cell(&results.runs, &program.name, overcommit, lock) {
-            Ok(beside) => beside,
+        let (own, libc, ratio) = match cell(&results.measured, &program.name, overcommit, lock) {
+            Ok(both) => both,
             Err(why) => {
                 failed += usize::from(why.starts_with(FAIL));
                 let _ = writeln!(out, " | | | | | {bar:.2} | {peer} | {} |", why.replace('|', "\\|"));
                 continue;
             }
         };
-        let Beside { ratio, lock, libc, memory } = &beside;
         *if ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
-        let [libc, lock] = [libc, lock].map(|rates| three_figures(median(rates)));
-        let (pairs, verdict) = (ratio.pairs, verdict(*ratio, bar));
+        let (own_rates, libc_rates): (Vec<f64>, Vec<f64>) =
+            own.pairs(libc, &Metric::Rate).into_iter().unzip();
+        let [libc, lock] = [&libc_rates, &own_rates].map(|rates| three_figures(median(rates)));
+        let memory = own.ratios.get("rss").map(Ratio::to_string).unwrap_or_default();
+        let (pairs, verdict) = (ratio.pairs, verdict(ratio, bar));
         let _ = writeln!(
             out,
-            " {libc} | {lock} | {ratio} | {pairs} | {memory:.2} | {bar:.2} | {peer} | {verdict} |"
+            " {libc} | {lock} | {ratio} | {pairs} | {memory} | {bar:.2} | {peer} | {verdict} |"
         );
         if is_hot {
-            hot.push(beside);
+            hot.push((own_rates, libc_rates));
         }
     }
     let _ = writeln!(out, "\n{met} bars met, {missed} missed, {failed} rows failed.");
     let wanted = programs.iter().filter(|program| program.hot).count();
-    let loads: Vec<(&[f64], &[f64])> = hot.iter().map(|row| (&row.lock[..], &row.libc[..])).collect();
+    let loads: Vec<(&[f64], &[f64])> = hot.iter().map(|(own, libc)| (&own[..], &libc[..])).collect();
     if hot.len() == wanted
         && let Some(mean) = Ratio::of(&loads)
     {
@@ -112,64 +105,73 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
     }
 }
 
-/// What the row has, or why it has nothing.
-fn cell(runs: &[Run], program: &str, overcommit: usize, lock: &str) -> Result<Beside, String> {
-    let is_of_row = |run: &&Run| run.program == program && run.overcommit == overcommit;
-    let row: Vec<&Run> = runs.iter().filter(is_of_row).collect();
-    for (lock, fails) in [(lock, FAIL), ("libc", "libc fails: ")] {
-        let is_wrong = |run: &&&Run| run.lock == lock && run.played.verdict != Verdict::Right;
-        if let Some(run) = row.iter().find(is_wrong) {
-            return Err(format!("{fails}{}", run.played.verdict));
+/// What came of the lock and of libc, and the ratio of their rates, or why there is none.
+fn cell<'a>(
+    all: &'a [Measured],
+    program: &str,
+    overcommit: usize,
+    lock: &str,
+) -> Result<(&'a Row, &'a Row, Ratio), String> {
+    let mut all = all.iter();
+    let measured = all.find(|measured| measured.program == program && measured.overcommit == overcommit);
+    let both = measured.and_then(|measured| Some((measured.of(lock)?, measured.of(LIBC)?)));
+    let (own, libc) = both.ok_or("not run")?;
+    for (row, fails) in [(own, FAIL), (libc, "libc fails: ")] {
+        if let Some(failure) = row.failures.first() {
+            return Err(format!("{fails}{}", failure.reason));
         }
     }
-    let libcs =
-        |of: &Run| row.iter().copied().find(|run| run.lock == "libc" && run.repetition == of.repetition);
-    let of_lock = row.iter().copied().filter(|run| run.lock == lock);
-    let both: Vec<(&Run, &Run)> = of_lock.filter_map(|run| Some((libcs(run)?, run))).collect();
-    let pairs = both.iter().filter_map(|(libc, run)| Some((run.played.rate?, libc.played.rate?)));
-    let (lock, libc): (Vec<f64>, Vec<f64>) = pairs.unzip();
-    let memory: Vec<f64> =
-        both.iter().map(|(libc, run)| run.played.peak_kib as f64 / libc.played.peak_kib as f64).collect();
-    let ratio = Ratio::of(&[(&lock, &libc)]).ok_or("not run")?;
-    Ok(Beside { ratio, lock, libc, memory: median(&memory) })
+    Ok((own, libc, own.ratio.ok_or("not run")?))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::play::Played;
     use super::*;
+    use lab_kit::compare::{Comparison, Figures, Setting, Trial, TrialError};
 
-    fn run(lock: &str, repetition: u64, rate: f64) -> Run {
-        let verdict = Verdict::Right;
-        let (program, lock) = ("pigz".to_owned(), lock.to_owned());
-        let played = Played { verdict, rate: Some(rate), seconds: 1.0, peak_kib: 100 + repetition };
-        Run { program, overcommit: 8, lock, repetition, played }
+    type Came = (&'static str, usize, Result<f64, &'static str>);
+
+    /// Runs of one program with 8 threads a CPU: lock, round, and its rate or what was wrong.
+    fn measured(runs: &[Came]) -> Vec<Measured> {
+        let locks = ["libc", "q"];
+        let setting = Setting::new(locks.map(str::to_owned).into(), Metric::Rate, 2);
+        let mut comparison = Comparison::new(setting, Vec::new());
+        for &(lock, round, came) in runs {
+            let lock = locks.iter().position(|known| *known == lock).expect("one of the two");
+            let max_rss_kib = 100 + round as u64;
+            let figures = |rate| Figures { wall_s: 1.0, cpu_s: 1.0, max_rss_kib, picked: Some(rate) };
+            let came = came.map(figures).map_err(|what| TrialError::Failed(what.to_owned()));
+            comparison.take(Trial { lock, round, warmup: false }, came);
+        }
+        comparison.refresh(0);
+        vec![Measured { program: "pigz".to_owned(), overcommit: 8, comparison }]
     }
 
-    fn results(runs: Vec<Run>) -> Results {
-        let not_here = vec!["node".to_owned()];
-        Results { provenance: Provenance::collect(0), cpus: 2, not_here, complete: true, runs }
+    fn results(runs: &[Came]) -> Results {
+        let (not_here, measured) = (vec!["node".to_owned()], measured(runs));
+        Results { provenance: Provenance::collect(0), cpus: 2, not_here, complete: true, measured }
     }
 
     #[test]
     fn ratios_are_of_the_same_repetition() {
         // The machine was twice as fast in the second repetition: the ratio does not see it.
-        let runs = [run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 22.0), run("libc", 1, 20.0)];
-        let beside = cell(&runs, "pigz", 8, "q").expect("there are pairs");
-        let (low, high) = beside.ratio.interval.expect("two pairs");
+        let runs = [("libc", 0, Ok(10.0)), ("q", 0, Ok(11.0)), ("q", 1, Ok(22.0)), ("libc", 1, Ok(20.0))];
+        let runs = measured(&runs);
+        let (own, _, ratio) = cell(&runs, "pigz", 8, "q").expect("there are pairs");
+        let (low, high) = ratio.interval.expect("two pairs");
         assert!((low - 1.1).abs() < 1e-9 && (high - 1.1).abs() < 1e-9);
-        assert_eq!((beside.ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Err("not run".to_owned())));
+        assert_eq!((ratio.pairs, cell(&runs, "pigz", 1, "q")), (2, Err("not run".to_owned())));
+        let memory = own.ratios.get("rss").and_then(Ratio::told);
+        assert_eq!(memory.as_deref(), Some("1.00 (1.00–1.00)"), "an interval, as all ratios have");
     }
 
     #[test]
     fn a_run_that_is_not_right_fails_its_row() {
-        let mut runs = vec![run("libc", 0, 10.0), run("q", 0, 11.0), run("q", 1, 11.0), run("libc", 1, 10.0)];
-        runs[2].played.verdict = Verdict::Hung("for ever".to_owned());
-        assert_eq!(cell(&runs, "pigz", 8, "q"), Err("**FAIL** HANG: for ever".to_owned()));
-        runs.swap(2, 3);
-        runs[2].played.verdict = Verdict::Wrong("x".to_owned());
-        runs[3].played.verdict = Verdict::Right;
-        assert_eq!(cell(&runs, "pigz", 8, "q"), Err("libc fails: WRONG: x".to_owned()));
+        let runs = [("libc", 0, Ok(10.0)), ("q", 0, Ok(11.0)), ("libc", 1, Ok(10.0))];
+        let hung = measured(&[&runs[..], &[("q", 1, Err("HANG: for ever"))]].concat());
+        assert_eq!(cell(&hung, "pigz", 8, "q"), Err("**FAIL** HANG: for ever".to_owned()));
+        let wrong = measured(&[&runs[..2], &[("libc", 1, Err("WRONG: x")), ("q", 1, Ok(11.0))]].concat());
+        assert_eq!(cell(&wrong, "pigz", 8, "q"), Err("libc fails: WRONG: x".to_owned()));
     }
 
     #[test]
@@ -187,7 +189,7 @@ mod tests {
         let programs =
             super::super::table::read(&crate::workspace::root()).unwrap_or_else(|error| panic!("{error:#}"));
         let pigz: Vec<Program> = programs.into_iter().filter(|program| program.name == "pigz").collect();
-        let met = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 97.5)]), &pigz);
+        let met = markdown(&results(&[("libc", 0, Ok(100.0)), ("q", 0, Ok(97.5))]), &pigz);
         assert!(
             met.contains("| pigz | 16 (8x) | 100 | 97.5 | 0.97 (one value) | 1 | 1.00 | 0.97 |")
                 && met.contains("1 bars met, 0 missed"),
@@ -198,7 +200,7 @@ mod tests {
             met.lines().filter(|line| line.starts_with('|')).map(|line| line.matches('|').count()).collect();
         assert!(cells.len() == 4 && cells.iter().all(|&count| count == 11), "{met}");
         assert!(met.contains("not shown: node"));
-        let missed = markdown(&results(vec![run("libc", 0, 100.0), run("q", 0, 90.0)]), &pigz);
+        let missed = markdown(&results(&[("libc", 0, Ok(100.0)), ("q", 0, Ok(90.0))]), &pigz);
         assert!(missed.contains("0 bars met, 1 missed"), "{missed}");
     }
 }

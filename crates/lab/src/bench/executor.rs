@@ -3,14 +3,12 @@ use super::cell::{CellOutcome, CellSpec, Pass};
 use super::contenders::registry;
 use super::machine::pin_to_one_cpu;
 use core::time::Duration;
-use lab_kit::cgroup::{self, Cgroup};
+use lab_kit::cgroup::Cgroup;
 use lab_kit::child::{self, End, Limits, Running};
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use rustix::process::{Signal, set_parent_process_death_signal};
 use stanchion_cells::tuned;
-use std::fs::File;
-use std::io::{self, Read as _, Seek as _};
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Command, ExitStatus, Stdio};
 
@@ -34,11 +32,12 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
         cgroup.limit_to(cpus).map_err(CellError::Died)?;
     }
     // The link names this program even if its file was replaced.
-    let mut command = Command::new("/proc/self/exe");
-    command
-        .args([WORKER, &serde_json::to_string(spec).expect("a cell has only string keys")])
-        .args(limit.map(|(_, cgroup)| cgroup.entrance()))
-        .stdin(Stdio::null());
+    let program = format!("/proc/{}/exe", std::process::id());
+    let cell = serde_json::to_string(spec).expect("a cell has only string keys");
+    let wrapper = limit.map(|(_, cgroup)| cgroup.wrapper());
+    let mut words = wrapper.into_iter().flatten().chain([program, WORKER.to_owned(), cell]);
+    let mut command = Command::new(words.next().expect("the program at least"));
+    command.args(words).stdin(Stdio::null());
     let started =
         child::capture(&mut command).and_then(|outputs| Ok((Running::lead(&mut command)?, outputs)));
     let (mut running, [stdout, stderr]) =
@@ -47,20 +46,13 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
     let limits = Limits { timeout: Some(timeout), stop: &interrupt::requested };
     let gone = running.wait(Some(&limits), || ());
     let gone = gone.map_err(|error| CellError::Died(format!("cannot wait for a worker process: {error}")))?;
-    let text = |file| all_of(file).unwrap_or_default();
-    match (gone.end, serde_json::from_slice(&text(stdout))) {
+    let text = |file| child::printed(file, 0).unwrap_or_default();
+    match (gone.end, serde_json::from_slice(&text(&stdout))) {
         (End::TimedOut, _) => Err(CellError::Hung),
         (End::Stopped, _) => Err(CellError::Interrupted),
         (End::Own, Ok(outcome)) if gone.status.success() => Ok(outcome),
-        (End::Own, _) => Err(CellError::Died(last_words(gone.status, &text(stderr)))),
+        (End::Own, _) => Err(CellError::Died(last_words(gone.status, &text(&stderr)))),
     }
-}
-
-fn all_of(mut file: File) -> io::Result<Vec<u8>> {
-    let mut text = Vec::new();
-    file.rewind()?;
-    file.read_to_end(&mut text)?;
-    Ok(text)
 }
 
 fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
@@ -72,8 +64,8 @@ fn last_words(status: ExitStatus, stderr: &[u8]) -> String {
     }
 }
 
-/// The other side, if these are the words with which it is started: enters the cgroup, runs the cell, and
-/// prints the outcome, if there are any. Ends the process then, because threads may be left behind.
+/// The other side, if these are the words with which it is started: runs the cell, and prints the outcome.
+/// Ends the process then, because threads may be left behind.
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     let (Some(WORKER), Some(text)) = (words.next().as_deref(), words.next()) else { return };
     // A worker must not outlive a parent that was killed.
@@ -84,8 +76,7 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
         report(info);
         std::process::exit(101);
     }));
-    let entered = words.next().map_or(Ok(()), |entrance| cgroup::enter(entrance.as_ref()));
-    match entered.and_then(|()| if text.is_empty() { Ok(String::new()) } else { run_cell(&text) }) {
+    match run_cell(&text) {
         Ok(json) => say!("{json}"),
         Err(message) => {
             eprintln!("{message}");

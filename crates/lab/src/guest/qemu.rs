@@ -88,7 +88,7 @@ impl Machine {
         command.args(ALWAYS.split(' ')).args(["-accel", accel, "-cpu", cpu, "-m", &memory, "-smp", &vcpus]);
         command.args(numa(setting)).arg("-kernel").arg(&self.image).args(["-append", words]);
         // A group of its own: Ctrl-C is for us, and what it leaves behind is ended with it.
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command.stdin(Stdio::null());
         let (us, cpus) = (getpid(), setting.cpus.clone());
         let prepare = move || {
             set_parent_process_death_signal(Some(Signal::KILL))?;

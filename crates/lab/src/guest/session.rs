@@ -5,11 +5,11 @@ use super::report::Run;
 use super::transcript::{Ending, Transcript};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
-use lab_kit::child::{Gone, Limits, Running};
+use lab_kit::child::{self, Gone, Limits, Running};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Instant;
 
@@ -19,8 +19,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 const GOODBYE: Duration = Duration::from_secs(5);
 /// How many lines may wait to be looked at; then the guest waits.
 const LINES: usize = 1024;
-/// How much of what QEMU says on standard error is kept.
-const LAST_WORDS: usize = 4096;
 
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Cost {
@@ -46,9 +44,9 @@ pub(crate) fn run(
     log: Option<&mut File>,
     audience: &mut Audience,
 ) -> io::Result<Run> {
-    let mut running = Running::lead(command)?;
-    let start = running.start;
-    let (stdout, stderr) = (running.child.stdout.take(), running.child.stderr.take());
+    let [_, stderr] = child::capture(command)?;
+    let mut running = Running::lead(command.stdout(Stdio::piped()))?;
+    let (start, stdout) = (running.start, running.child.stdout.take());
     let stop = AtomicBool::new(false);
     let to_stop = || stop.load(Ordering::Relaxed);
     let (sender, lines) = sync_channel(LINES);
@@ -60,10 +58,9 @@ pub(crate) fn run(
         until: (start + boot, Ending::NotUp),
     };
     let mut ending = Ending::Own;
-    let (gone, words) = std::thread::scope(|scope| {
+    let gone = std::thread::scope(|scope| {
         let waiter = scope.spawn(|| running.wait(Some(&Limits { timeout: None, stop: &to_stop }), || ()));
         let reader = scope.spawn(move || pump(stdout, log, &sender));
-        let words = scope.spawn(move || last_words(stderr));
         while watch.hears_more(&lines, audience) || !waiter.is_finished() {
             if ending == Ending::Own {
                 let (until, why) = watch.until;
@@ -74,7 +71,7 @@ pub(crate) fn run(
         }
         let logged = reader.join().expect("reading does not panic");
         let gone = waiter.join().expect("waiting does not panic");
-        (gone.and_then(|gone| logged.map(|()| gone)), words.join().expect("reading does not panic"))
+        gone.and_then(|gone| logged.map(|()| gone))
     });
     let Gone { status, wall, cpu, max_rss_kib, .. } = gone?;
     let cost = Cost {
@@ -85,7 +82,8 @@ pub(crate) fn run(
         max_rss_kib,
     };
     let transcript = watch.transcript;
-    let (state, reason) = transcript.state(ending, status.code(), &told(status, &words));
+    let (state, reason) =
+        transcript.state(ending, status.code(), &told(status, &child::printed(&stderr, 0)?));
     let (lock, caught) = (lock.to_owned(), transcript.has_caught());
     let Transcript { told, log, .. } = transcript;
     Ok(Run { lock, round, ending, state, reason, caught, told, cost, log })
@@ -175,16 +173,6 @@ fn pump(from: Option<impl Read>, log: Option<&mut File>, to: &SyncSender<Line>) 
         }
     }
     Ok(())
-}
-
-fn last_words(from: Option<impl Read>) -> Vec<u8> {
-    let (mut kept, mut bytes) = (Vec::new(), [0; 1024]);
-    let Some(mut from) = from else { return kept };
-    while let Ok(count @ 1..) = from.read(&mut bytes) {
-        kept.extend_from_slice(&bytes[..count]);
-        kept.drain(..kept.len().saturating_sub(LAST_WORDS));
-    }
-    kept
 }
 
 /// `QEMU ended with exit code 1: could not load kernel`.

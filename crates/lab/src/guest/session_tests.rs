@@ -19,7 +19,7 @@ fn watcher(stop_at: usize) -> impl FnMut(Option<&Record>) -> bool {
 
 fn run(script: &str, seconds: f64, stop_at: usize) -> Run {
     let mut command = Command::new("sh");
-    command.args(["-c", script]).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.args(["-c", script]).stdin(Stdio::null());
     let limits = [Duration::from_secs_f64(seconds); 2];
     super::run(&mut command, TRIAL, limits, None, &mut watcher(stop_at)).expect("a shell")
 }
@@ -83,7 +83,7 @@ fn the_log_has_every_byte() {
     let mut file = File::create(&path).expect("created");
     let mut command = Command::new("sh");
     let script = format!("printf '\\377\\n'; {SOUND}; printf half");
-    command.args(["-c", &script]).stdout(Stdio::piped());
+    command.args(["-c", &script]);
     let limits = [Duration::from_mins(1); 2];
     let mut watcher = watcher(usize::MAX);
     super::run(&mut command, TRIAL, limits, Some(&mut file), &mut watcher).expect("a shell");
@@ -92,7 +92,7 @@ fn the_log_has_every_byte() {
 
     let mut full = File::options().write(true).open("/dev/full").expect("Linux has it");
     let mut command = Command::new("sh");
-    command.args(["-c", &format!("{SOUND}; sleep 600")]).stdout(Stdio::piped());
+    command.args(["-c", &format!("{SOUND}; sleep 600")]);
     let error = super::run(&mut command, TRIAL, limits, Some(&mut full), &mut watcher).expect_err("no room");
     assert!(error.to_string().starts_with("--log: "), "{error}");
 }

@@ -1,6 +1,6 @@
 //! The command line of `stanchion run`, and what it means. Everything that can be refused is refused here,
 //! before the program starts for the first time.
-use super::compare::{self, Metric, Order, Report, Setting};
+use super::compare::{self, Report};
 use super::library::{self, Environment, Outer};
 use super::locks;
 use super::program::Program;
@@ -10,6 +10,7 @@ use super::single::Single;
 use super::stats::Stats;
 use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
+use lab_kit::compare::{Order, Setting};
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use lab_kit::units::{TEN_DAYS, seconds_within};
@@ -18,8 +19,6 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// How many seconds a run of a comparison may take unless told otherwise.
-const DEFAULT_TIMEOUT: f64 = 600.0;
 /// The most runs of a comparison that anybody can mean.
 const RUNS_MOST: u64 = 10_000;
 
@@ -232,16 +231,16 @@ impl Args {
     }
 
     fn setting(&self, chosen: &[String]) -> Result<Setting, String> {
+        let metric = compare::parse(&self.metric, self.higher_is_better)?;
+        let usual = Setting::new(chosen.to_vec(), metric, self.rounds);
         Ok(Setting {
-            locks: chosen.to_vec(),
-            metric: Metric::parse(&self.metric, self.higher_is_better)?,
-            runs: self.rounds,
             warmup: self.warmup,
-            timeout_s: self.launch.timeout.unwrap_or(DEFAULT_TIMEOUT),
+            timeout_s: self.launch.timeout.unwrap_or(usual.timeout_s),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },
             seed: self.seed.unwrap_or(0),
             check_output: self.check_output,
             show_output: self.show_output,
+            ..usual
         })
     }
 

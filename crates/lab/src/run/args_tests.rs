@@ -1,7 +1,7 @@
 //! Arguments and what they mean; what needs a program or a library stands in the integration tests.
 use super::*;
-use crate::run::compare::Metric;
 use clap::Parser;
+use lab_kit::compare::Metric;
 
 #[derive(Parser)]
 struct Cli {

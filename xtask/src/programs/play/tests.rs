@@ -25,7 +25,7 @@ fn played(name: &str, rest: &str) -> Played {
     let lock = Lock { wrapper: ["env", "UNDER=lock"].map(str::to_owned).to_vec(), ..Lock::default() };
     let limit = Duration::from_secs(30);
     let stage =
-        Stage { program: &program, lock: &lock, dir: dir.clone(), values, limit, peak_kib: Cell::default() };
+        Stage { program: &program, lock: &lock, dir: dir.clone(), values, limit, used: Cell::default() };
     let played = stage.play().expect("the harness works").expect("nobody interrupts");
     fs::remove_dir_all(&dir).expect("tidying up");
     played
@@ -41,7 +41,7 @@ fn a_right_run_has_its_rate() {
     let rest =
         "expect = ['did {size} ', 'under lock']\nrate = { find = 'in ([0-9.]+) s', seconds_for = '{size}' }";
     let played = played("right", &(text + rest));
-    assert_eq!((played.verdict, played.rate), (Verdict::Right, Some(6.0)));
+    assert_eq!((played.verdict, played.figures.picked), (Verdict::Right, Some(6.0)));
 }
 
 #[test]
@@ -90,7 +90,9 @@ fn crashes_refusals_and_locks_that_were_not_there_are_deaths() {
 fn served(name: &str, server: &str, client: &str) -> Verdict {
     let server = format!("server = ['/usr/bin/env', 'python3', '-c', '''{server}''', '{{port}}']\n");
     let program = server + &step(client);
-    played(name, &program).verdict
+    let played = played(name, &program);
+    assert!(played.verdict != Verdict::Right || played.figures.max_rss_kib > 1000, "{played:?}");
+    played.verdict
 }
 
 const SERVER: &str = "

@@ -1,31 +1,16 @@
 //! One run of a comparison: the program under one lock, with empty input. What it prints is kept from the
 //! terminal, in files without a name: a program that prints much costs no memory of ours.
-use super::metric::{Figures, Metric, compiled, pick};
-use super::{Setting, Trial};
+use super::metric::{compiled, pick};
 use crate::run::library::Environment;
 use crate::run::program::Program;
 use core::time::Duration;
 use lab_kit::child::{self, End, Gone, Limits, Running};
+use lab_kit::compare::{Figures, Metric, Setting, Trial, TrialError};
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::process::Stdio;
-
-/// Why a run does not count.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum TrialError {
-    /// It could not be started, ended badly, or printed the wrong thing.
-    Failed(String),
-    TimedOut,
-    Interrupted,
-}
-
-impl From<io::Error> for TrialError {
-    fn from(error: io::Error) -> Self {
-        Self::Failed(format!("what it printed cannot be read: {error}"))
-    }
-}
 
 pub(crate) struct Executor<'a> {
     pub program: &'a Program,
@@ -175,7 +160,7 @@ mod tests {
 
     #[test]
     fn a_run_is_measured_and_its_number_picked_from_either_output() {
-        let metric = Metric::parse("n=([0-9.]+)", true).expect("a pattern");
+        let metric = super::super::metric::parse("n=([0-9.]+)", true).expect("a pattern");
         for script in ["echo n=$LOCK", "echo n=$LOCK >&2"] {
             let results = run(script, |setting| setting.metric = metric.clone(), &["1.5", "x"]);
             let figures = results[0].as_ref().expect("sound");

@@ -1,17 +1,27 @@
 //! How a comparison is told: a table for a terminal of a hundred columns, JSON of the whole, CSV of the runs.
-use super::metric::Figures;
-use super::report::{Report, Row};
+use super::report::Report;
+use lab_kit::compare::{Comparison, Figures, Row};
 use lab_kit::export::{self, Formats, grid};
 use lab_kit::stats::Summary;
 
 pub(crate) fn table(report: &Report) -> String {
-    let what = report.setting.metric.told();
-    let ratio = format!("ratio to {} [95 %]", report.setting.locks.first().map_or("", String::as_str));
+    let Comparison { setting, locks, .. } = &report.comparison;
+    let what = setting.metric.told();
+    let ratio = format!("ratio to {} [95 %]", setting.locks.first().map_or("", String::as_str));
     let header = ["lock", "runs", "median", "from .. to", &ratio, ""];
-    let table = grid::trimmed(&grid::table(header, report.locks.iter().map(cells)));
+    let table = grid::trimmed(&grid::table(header, locks.iter().map(cells)));
     let note =
         "ratio: paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or fewer than 5 pairs";
-    format!("\n{what}\n{table}\n{note}\n")
+    let more: String =
+        locks.iter().filter_map(|row| Some(format!("{}: {}\n", row.lock, others(row)?))).collect();
+    format!("\n{what}\n{table}\n{note}\n{more}")
+}
+
+/// The ratios of time and memory, whatever is compared: `cpu 1.02 (1.01–1.03), rss …`.
+fn others(row: &Row) -> Option<String> {
+    let told = row.ratios.iter().filter_map(|(name, ratio)| Some(format!("{name} {}", ratio.told()?)));
+    let told: Vec<_> = told.collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
 fn cells(row: &Row) -> [String; 6] {
@@ -42,15 +52,16 @@ pub(crate) const FORMATS: Formats<Report> =
 
 /// One row for each run, where it comes from in `#` lines above.
 fn csv(report: &Report) -> String {
-    let Report { schema, complete, program, setting, locks, .. } = report;
+    let Report { schema, program, .. } = report;
+    let Comparison { complete, setting, locks, warnings, .. } = &report.comparison;
     let head = format!("stanchion run --compare, schema {schema}, complete: {complete}");
     let facts = [("program", program.join(" ")), ("metric", setting.metric.told())];
     let facts = report.provenance.rows().into_iter().chain(facts);
     let ratios = locks.iter().filter_map(|row| {
         let (median, ratio) = (row.summary.as_ref()?.median, row.ratio?.told()?);
-        Some((&*row.lock, format!("median {median}, ratio {ratio}")))
+        Some((&*row.lock, format!("median {median}, ratio {ratio}; {}", others(row)?)))
     });
-    let warnings = report.warnings.iter().map(|warning| ("warning", warning.clone()));
+    let warnings = warnings.iter().map(|warning| ("warning", warning.clone()));
     let comments = facts.chain(ratios).chain(warnings).map(|(name, value)| format!("{name}: {value}"));
     let rows = locks.iter().flat_map(|Row { lock, runs, failures, .. }| {
         let sound = runs.iter().map(move |run| {
@@ -77,19 +88,19 @@ fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::run::compare::report::{Failure, Run};
     use crate::run::compare::tests::{figures, report};
     use export::json;
+    use lab_kit::compare::{Failure, Run};
 
     fn filled() -> Report {
         let mut report = report(&["libc", "qspin"]);
-        for row in &mut report.locks {
+        for row in &mut report.comparison.locks {
             row.runs = (0..3).map(|round| Run { round, warmup: round == 0, figures: figures(0.5) }).collect();
         }
         let reason = "exit code 3: said \"no\", twice".to_owned();
-        report.locks[1].failures.push(Failure { round: 3, warmup: false, reason });
-        report.warnings = vec!["a\nb".into()];
-        report.refresh(1);
+        report.comparison.locks[1].failures.push(Failure { round: 3, warmup: false, reason });
+        report.comparison.warnings = vec!["a\nb".into()];
+        report.comparison.refresh(1);
         report
     }
 
@@ -109,6 +120,7 @@ mod tests {
         assert!(
             text.contains("# seed: 42")
                 && text.contains("# program: x a b")
+                && text.contains("; cpu 1.00 (1.00–1.00), rss 1.00 (1.00–1.00), wall 1.00 (1.00–1.00)\n")
                 && text.contains("# warning: a b\n")
         );
         let mut reader = ::csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
@@ -127,13 +139,13 @@ mod tests {
     #[test]
     fn a_table_fits_a_terminal_and_says_what_counts() {
         let mut report = report(&["libc", "pv-qspin-wait-early-sampled", "qspin"]);
-        for (index, row) in report.locks.iter_mut().take(2).enumerate() {
+        for (index, row) in report.comparison.locks.iter_mut().take(2).enumerate() {
             let seconds = 123_456.7 / (index + 1) as f64;
             row.runs = (0..5).map(|round| Run { round, warmup: false, figures: figures(seconds) }).collect();
         }
-        report.locks[2].failures.push(Failure { round: 0, warmup: false, reason: "x".into() });
-        report.locks[2].given_up = true;
-        report.refresh(0);
+        report.comparison.locks[2].failures.push(Failure { round: 0, warmup: false, reason: "x".into() });
+        report.comparison.locks[2].given_up = true;
+        report.comparison.refresh(0);
         let text = table(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         let line = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
@@ -143,5 +155,7 @@ mod tests {
         );
         assert!(line("qspin  ").contains(" 0 of 1 ") && line("qspin  ").ends_with("given up"), "{text}");
         assert!(text.contains("wall time, s; lower is better"), "{text}");
+        let more = "sampled: cpu 0.50 (0.50–0.50), rss 1.00 (1.00–1.00), wall 0.50 (0.50–0.50)\n";
+        assert!(text.contains(more) && !text.contains("qspin: "), "{text}");
     }
 }

@@ -1,79 +1,32 @@
 //! What is compared: what the kernel measures, or a number in what the program prints.
+use lab_kit::compare::Metric;
 use regex_lite::Regex;
-use serde::{Deserialize, Serialize};
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The longest line in which a number is looked for; the rest of a longer one is taken for the next.
 const LINE_MOST: u64 = 1 << 20;
 
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "what", rename_all = "lowercase")]
-pub(crate) enum Metric {
-    Wall,
-    Cpu,
-    Rss,
-    /// The number in the group of a regular expression, of the last line that matches.
-    Output {
-        pattern: String,
-        higher_is_better: bool,
-    },
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Figures {
-    pub wall_s: f64,
-    pub cpu_s: f64,
-    pub max_rss_kib: u64,
-    /// The number picked from the output.
-    pub picked: Option<f64>,
-}
-
-impl Metric {
-    /// By its name, or a regular expression; the error is one line.
-    pub(crate) fn parse(text: &str, higher_is_better: bool) -> Result<Self, String> {
-        let metric = match text {
-            "wall" => Self::Wall,
-            "cpu" => Self::Cpu,
-            "rss" => Self::Rss,
-            pattern => {
-                let groups = compiled(pattern)?.captures_len() - 1;
-                if groups != 1 {
-                    return Err(format!(
-                        "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {groups} groups in \
-                         parentheses; one must pick the number"
-                    ));
-                }
-                Self::Output { pattern: pattern.to_owned(), higher_is_better }
+/// By its name, or a regular expression; the error is one line.
+pub(crate) fn parse(text: &str, higher_is_better: bool) -> Result<Metric, String> {
+    let metric = match text {
+        "wall" => Metric::Wall,
+        "cpu" => Metric::Cpu,
+        "rss" => Metric::Rss,
+        pattern => {
+            let groups = compiled(pattern)?.captures_len() - 1;
+            if groups != 1 {
+                return Err(format!(
+                    "--metric '{pattern}': is neither wall, cpu nor rss, and as a regular expression it has {groups} groups in \
+                     parentheses; one must pick the number"
+                ));
             }
-        };
-        if higher_is_better && !metric.higher_is_better() {
-            return Err(format!("--higher-is-better: not for {text}, which is better if it is lower"));
+            Metric::Output { pattern: pattern.to_owned(), higher_is_better }
         }
-        Ok(metric)
+    };
+    if higher_is_better && !metric.higher_is_better() {
+        return Err(format!("--higher-is-better: not for {text}, which is better if it is lower"));
     }
-
-    pub(crate) fn higher_is_better(&self) -> bool {
-        matches!(self, Self::Output { higher_is_better: true, .. })
-    }
-
-    pub(crate) fn of(&self, figures: &Figures) -> f64 {
-        match self {
-            Self::Wall => figures.wall_s,
-            Self::Cpu => figures.cpu_s,
-            Self::Rss => figures.max_rss_kib as f64,
-            Self::Output { .. } => figures.picked.unwrap_or(0.0),
-        }
-    }
-
-    pub(crate) fn told(&self) -> String {
-        let what = match self {
-            Self::Wall => "wall time, s",
-            Self::Cpu => "CPU time of the program and its children, s",
-            Self::Rss => "most resident memory, KiB",
-            Self::Output { pattern, .. } => &format!("'{pattern}'"),
-        };
-        format!("{what}; {} is better", if self.higher_is_better() { "higher" } else { "lower" })
-    }
+    Ok(metric)
 }
 
 pub(crate) fn compiled(pattern: &str) -> Result<Regex, String> {
@@ -119,12 +72,12 @@ mod tests {
 
     #[test]
     fn names_and_expressions_are_told_apart() {
-        assert_eq!(Metric::parse("cpu", false), Ok(Metric::Cpu));
-        assert!(Metric::parse("x([0-9]+)", true).is_ok_and(|metric| metric.higher_is_better()));
-        assert!(Metric::parse("wal", false).expect_err("a slip").contains("0 groups"));
-        assert!(Metric::parse("(a)(b)", false).expect_err("two").contains("2 groups"));
-        let error = Metric::parse("(a", false).expect_err("no expression");
+        assert_eq!(parse("cpu", false), Ok(Metric::Cpu));
+        assert!(parse("x([0-9]+)", true).is_ok_and(|metric| metric.higher_is_better()));
+        assert!(parse("wal", false).expect_err("a slip").contains("0 groups"));
+        assert!(parse("(a)(b)", false).expect_err("two").contains("2 groups"));
+        let error = parse("(a", false).expect_err("no expression");
         assert!(error.contains("open group without closing") && !error.contains('\n'), "{error}");
-        assert!(Metric::parse("rss", true).expect_err("lower is better").contains("lower"));
+        assert!(parse("rss", true).expect_err("lower is better").contains("lower"));
     }
 }
