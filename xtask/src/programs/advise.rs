@@ -61,7 +61,7 @@ impl Cell {
 /// Records, predicts, measures, and writes advise.json and advise.md.
 pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: &Request) -> Result<bool> {
     let relative = locks.first().is_some_and(|lock| lock.name == LIBC) && locks.len() > 1;
-    ensure!(relative, "predictions are relative to libc; name it first in --locks, and others");
+    ensure!(relative, "predictions are relative to libc; name it first in --lock, and others");
     let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/advised"));
     fs::create_dir_all(&out)?;
     let laboratory = built::laboratory(&kit.root)?;

@@ -87,7 +87,7 @@ pub(super) fn run(
     // What the others are set in relation to is first.
     let mut locks = locks.to_vec();
     locks.sort_by_key(|lock| lock.name != LIBC);
-    ensure!(locks.first().is_some_and(|lock| lock.name == LIBC), "ratios are to libc; add it to --locks");
+    ensure!(locks.first().is_some_and(|lock| lock.name == LIBC), "ratios are to libc; add it to --lock");
     let mut results = Results {
         provenance: workspace::provenance(&kit.root),
         cpus: kit.cpus,

@@ -29,7 +29,7 @@ pub(crate) struct Request {
     #[command(flatten)]
     mode: Mode,
     /// Under these locks, separated by commas; `libc` is no interposer
-    #[arg(long, value_name = "NAME", value_delimiter = ',', default_value = "libc,stanchion,unfair-q,qspin")]
+    #[arg(long = "lock", value_name = "NAME", value_delimiter = ',', default_value = "libc,stanchion,unfair-q,qspin")]
     locks: Vec<String>,
     /// Only these programs, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
@@ -41,7 +41,7 @@ pub(crate) struct Request {
     #[arg(long)]
     here_only: bool,
     /// With --measure and --advise: so many runs of each, interleaved
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    #[arg(long = "rounds", value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     runs: usize,
     /// With --measure and --advise: where results go [default: target/programs/measured, .../advised]
     #[arg(long, value_name = "DIR")]
