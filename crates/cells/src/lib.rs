@@ -9,7 +9,6 @@
 pub mod cell;
 pub mod column;
 pub mod columns;
-pub mod names;
 pub mod pool;
 pub mod published;
 pub mod scenes;
@@ -18,3 +17,5 @@ pub mod stats;
 pub mod testing;
 pub mod threads;
 pub mod tuned;
+
+pub use stanchion_sim::nearest;

@@ -1,11 +1,11 @@
 //! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that
 //! can be refused.
-use crate::names::nearest;
 use crate::{threads, tuned};
 use stanchion_core::Tunable;
 use stanchion_family::tunables;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
+use stanchion_sim::nearest;
 use stanchion_sim::workload::{self, Takes, Workload};
 use stanchion_sim::{Failure, Spec, check, names_locks};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Locks with other tunables, by name: `stanchion:turn_us=200:hand_over=0`.
-use crate::names::nearest;
 use stanchion_core::Tunable;
 use stanchion_family::tuned::{BadSetting, is_of};
+use stanchion_sim::nearest;
 
 /// A lock with what is set for it.
 type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);

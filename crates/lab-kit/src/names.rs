@@ -1,7 +1,7 @@
 //! Names of locks are offered to completions.
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use stanchion_cells::names::nearest;
+use stanchion_cells::nearest;
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 use std::ffi::OsStr;
 

@@ -48,7 +48,7 @@ impl Table {
         let known =
             || self.0.schema_ref().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>();
         self.0.column_by_name(name).ok_or_else(|| {
-            let near = stanchion_cells::names::nearest(name, known()).join(", ");
+            let near = stanchion_sim::nearest(name, known()).join(", ");
             PyKeyError::new_err(format!("no column '{name}': nearest are {near}"))
         })
     }

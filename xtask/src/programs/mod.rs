@@ -29,7 +29,12 @@ pub(crate) struct Request {
     #[command(flatten)]
     mode: Mode,
     /// Under these locks, separated by commas; `libc` is no interposer
-    #[arg(long = "lock", value_name = "NAME", value_delimiter = ',', default_value = "libc,stanchion,unfair-q,qspin")]
+    #[arg(
+        long = "lock",
+        value_name = "NAME",
+        value_delimiter = ',',
+        default_value = "libc,stanchion,unfair-q,qspin"
+    )]
     locks: Vec<String>,
     /// Only these programs, separated by commas
     #[arg(long, value_name = "NAME", value_delimiter = ',')]

@@ -3,8 +3,8 @@ use super::registered::Registered;
 use super::roles::Role;
 use super::simulate::{Done, Job, Miss};
 use super::tables::Table;
-use crate::names::nearest;
 use crate::stats::Estimate;
+use stanchion_sim::nearest;
 use std::sync::Arc;
 
 /// What a cell came to.

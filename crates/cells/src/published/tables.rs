@@ -1,8 +1,8 @@
 //! The published tables, as data: which cells there are, how each is simulated, and who may open it.
 use super::roles::{Columns, Role};
-use crate::names::nearest;
 use serde::Deserialize;
 use stanchion_sim::machine::{self, Machine};
+use stanchion_sim::nearest;
 use stanchion_sim::workload::{self, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;

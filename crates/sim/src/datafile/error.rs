@@ -52,7 +52,7 @@ pub(crate) fn clip(text: &str) -> String {
 
 /// The up to three of `valid` that are nearest to `given`, nearest first. A name that `given` begins, and one
 /// that only lacks its table, are near, too.
-pub(crate) fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
     // Ranking takes time in proportion to the length; nobody's typing error is longer than this.
     let given: String = given.chars().take(SHOWN).collect();
     let distance = |name: &str| {

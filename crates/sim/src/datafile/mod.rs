@@ -12,8 +12,8 @@ mod value;
 pub use decimal::time;
 pub(crate) use decimal::{nanoseconds, scaled, time_text};
 pub(crate) use document::Document;
-pub use error::FileError;
-pub(crate) use error::{clip, nearest};
+pub(crate) use error::clip;
+pub use error::{FileError, nearest};
 pub(crate) use value::Value;
 
 use std::borrow::Cow;
