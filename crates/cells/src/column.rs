@@ -51,7 +51,7 @@ pub trait Figure {
     fn value(self) -> Value;
 }
 
-/// Types of values: each with its kind, which the variant is called like, and how it becomes what that holds.
+/// Types of values: each with its kind, named like its variant, and how it becomes what that holds.
 macro_rules! figures {
     ($($type:ty, $kind:ident, $make:expr;)*) => {$(
         impl Figure for $type {

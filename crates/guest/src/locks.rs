@@ -2,9 +2,7 @@
 use crate::machine::Machine;
 use crate::subject::{Alone, Subject, Together};
 use stanchion_family::catalogue::{self, Facts, InHandlers, MUTEXES, RWLOCKS};
-use stanchion_suite::broken::{
-    self, Byte, CHECK_THEN_SET, Counted, Detector, Halting, LOST_KICK, NONE, RW_COUNT,
-};
+use stanchion_suite::broken::{self, Byte, Counted, Detector, Halting, LOST_KICK, NONE, RW_COUNT, SLOW_SET};
 
 /// Something to be done with a lock whose type is known by its name only.
 pub(crate) trait Visit {
@@ -54,7 +52,7 @@ fn busted<M: Machine, V: Visit>(name: &str, visitor: &mut V) -> Option<V::Output
     busted_lock_names().find(|busted| *busted == name)?;
     match broken::row(name) {
         NONE => Some(visitor.visit::<Alone<Byte<M, NONE>>>()),
-        CHECK_THEN_SET => Some(visitor.visit::<Alone<Byte<M, CHECK_THEN_SET>>>()),
+        SLOW_SET => Some(visitor.visit::<Alone<Byte<M, SLOW_SET>>>()),
         LOST_KICK => Some(visitor.visit::<Alone<Halting<M, LOST_KICK>>>()),
         RW_COUNT => Some(visitor.visit::<Together<Counted<M, RW_COUNT>>>()),
         _ => None,

@@ -83,7 +83,7 @@ fn who_excludes_nobody_is_found() {
 
 #[test]
 fn who_looks_and_then_takes_is_found() {
-    let tortured = found("workload=torture lock=busted-check-then-set seconds=500ms");
+    let tortured = found("workload=torture lock=busted-slow-set seconds=500ms");
     assert!(failures(&tortured).contains(&"exclusion"));
 }
 
@@ -108,7 +108,7 @@ fn a_lost_kick_is_found_and_who_waits_is_said() {
 
 #[test]
 fn every_fault_is_looked_for() {
-    let looked_for = ["busted-none", "busted-check-then-set", "busted-lost-kick", "busted-rw-count"];
+    let looked_for = ["busted-none", "busted-slow-set", "busted-lost-kick", "busted-rw-count"];
     assert_eq!(busted_lock_names().collect::<Vec<_>>(), looked_for);
 }
 

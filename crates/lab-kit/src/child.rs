@@ -16,7 +16,7 @@ use std::process::{Child, Command, ExitStatus};
 use std::thread;
 use std::time::Instant;
 
-/// How often it is looked whether the program shall stop; rare enough not to disturb it.
+/// How often we look whether to stop the program; rare enough not to disturb it.
 const GLANCE: Duration = Duration::from_millis(50);
 /// How long a program may take to end after it was asked to.
 const GRACE: Duration = Duration::from_secs(1);
@@ -93,13 +93,28 @@ impl Running {
 
     /// Waits until the program is over, and lets `last` know before its number can belong to another.
     pub fn wait(&mut self, limits: Option<&Limits>, last: impl FnOnce()) -> io::Result<Gone> {
+        let ended = self.until_end(limits);
+        let wall = self.start.elapsed();
+        last();
+        let end = ended?;
+        if self.leads {
+            // What it left behind would disturb the next run. Its group lives as long as it is not reaped.
+            self.signal(Signal::KILL);
+        }
+        self.reaped = true;
+        let (status, cpu, max_rss_kib) = reap(self.pid)?;
+        Ok(Gone { status, wall, cpu, max_rss_kib, seen_kib: self.seen_kib, end })
+    }
+
+    /// Waits for its end, or ends it; says who did.
+    fn until_end(&mut self, limits: Option<&Limits>) -> io::Result<End> {
         let glance = limits.map_or(Duration::from_hours(1), |_| GLANCE);
         let mut until = limits.and_then(|limits| limits.timeout).map(|most| self.start + most);
         let mut end = End::Own;
         loop {
             let left = || until.map_or(glance, |until| until.saturating_duration_since(Instant::now()));
             if self.has_ended_within(left().min(glance))? {
-                break;
+                return Ok(end);
             }
             let is_over = left().is_zero();
             match end {
@@ -118,25 +133,21 @@ impl Running {
             self.signal(Signal::CONT);
             until = Some(Instant::now() + GRACE);
         }
-        let wall = self.start.elapsed();
-        last();
-        if self.leads {
-            // What it left behind would disturb the next run. Its group lives as long as it is not reaped.
-            self.signal(Signal::KILL);
-        }
-        self.reaped = true;
-        let (status, cpu, max_rss_kib) = reap(self.pid)?;
-        Ok(Gone { status, wall, cpu, max_rss_kib, seen_kib: self.seen_kib, end })
     }
 
-    /// Looks at its memory, and waits so long at most; where the kernel does not tell of its end, perhaps
-    /// shorter.
+    /// Looks at its memory, and waits so long at most.
     pub fn has_ended_within(&mut self, time: Duration) -> io::Result<bool> {
         self.seen_kib = peak_kib(&self.pid.to_string()).max(self.seen_kib);
         let Some(exit) = &self.exit else {
-            thread::sleep(time.min(GLANCE / 50));
-            let ends = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-            return Ok(retry_on_intr(|| waitid(WaitId::Pid(self.pid), ends))?.is_some());
+            let (start, ends) = (Instant::now(), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT);
+            while retry_on_intr(|| waitid(WaitId::Pid(self.pid), ends | WaitIdOptions::NOHANG))?.is_none() {
+                let left = time.saturating_sub(start.elapsed());
+                if left.is_zero() {
+                    return Ok(false);
+                }
+                thread::sleep(left.min(GLANCE / 50));
+            }
+            return Ok(true);
         };
         let time = Timespec::try_from(time).map_err(io::Error::other)?;
         Ok(retry_on_intr(|| poll(&mut [PollFd::new(exit, PollFlags::IN)], Some(&time)))? > 0)
@@ -190,17 +201,17 @@ pub fn capture(command: &mut Command) -> io::Result<[File; 2]> {
     Ok([stdout, stderr])
 }
 
-/// What was printed into a file of [`capture`], from that byte on.
-pub fn printed(mut file: &File, from: u64) -> io::Result<Vec<u8>> {
+/// What was printed into a file of [`capture`], from that byte on, and so many at most.
+pub fn printed(mut file: &File, from: u64, most: u64) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(from))?;
-    file.read_to_end(&mut bytes)?;
+    file.take(most).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
 /// The last line that is not empty.
 pub fn last_words(file: &File) -> io::Result<Option<String>> {
-    let bytes = printed(file, file.metadata()?.len().saturating_sub(LAST_WORDS))?;
+    let bytes = printed(file, file.metadata()?.len().saturating_sub(LAST_WORDS), LAST_WORDS)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text.lines().map(str::trim).rfind(|line| !line.is_empty()).map(str::to_owned))
 }

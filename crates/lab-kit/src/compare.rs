@@ -175,10 +175,8 @@ impl Row {
 
     /// Of the rounds in which both went well, what is to be compared: own, and the other's.
     pub fn pairs(&self, other: &Self, metric: &Metric) -> Vec<(f64, f64)> {
-        let pair = |run: &Run| {
-            let beside = other.counted().find(|other| other.round == run.round)?;
-            Some((metric.of(&run.figures), metric.of(&beside.figures)))
-        };
+        let beside: BTreeMap<usize, &Run> = other.counted().map(|run| (run.round, run)).collect();
+        let pair = |run: &Run| Some((metric.of(&run.figures), metric.of(&beside.get(&run.round)?.figures)));
         self.counted().filter_map(pair).collect()
     }
 }
@@ -212,7 +210,7 @@ impl Comparison {
             Err(TrialError::TimedOut) => {
                 row.overdue += 1;
                 row.given_up = row.overdue >= MOST_TIMEOUTS;
-                format!("not over after --timeout {} s", self.setting.timeout_s)
+                format!("not over after --timeout {}s", self.setting.timeout_s)
             }
         };
         row.failures.push(Failure { round, warmup, reason });

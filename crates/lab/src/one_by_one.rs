@@ -1,29 +1,12 @@
 //! Commands that go through locks one by one. What came of each is written at once, whatever comes next.
-use lab_kit::export::{self, Exports, Writer};
+use lab_kit::export::{self, Exports, ResultFile, Writer};
 use lab_kit::interrupt;
 use lab_kit::names::unknown;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, say};
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use serde_json::Value;
-use std::path::PathBuf;
 use std::process::ExitCode;
-
-/// Flags of such commands, and of others that have no page.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub(crate) struct ResultFile {
-    /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
-}
 
 /// The locks that the names stand for, each once.
 pub(crate) fn chosen<L>(

@@ -42,7 +42,7 @@ pub(crate) struct Request {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     only: Vec<String>,
     /// Try all, whether or not they have changed
-    #[arg(long)]
+    #[arg(long, conflicts_with = "check")]
     all: bool,
     /// Only with this detector, explore or model
     #[arg(long, value_name = "NAME")]
@@ -84,6 +84,9 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
     let mut record = record::read(root)?;
     record.retain(|name, _| shelf.iter().any(|mutant| mutant.name == *name));
     let mutants = chosen("mutant", shelf, &request.only, |mutant| &mutant.name).map_err(Error::msg)?;
+    if request.check {
+        return Ok(check(&Sources::read(root)?, &record, &mutants));
+    }
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let jobs = request.jobs.clamp(1, mutants.len().max(1));
     let copy = |index| Scratch::new(root, index, cpus.div_ceil(jobs));
@@ -99,13 +102,6 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
     };
     let mut tasks: Vec<Task> = mutants.into_iter().map(task).collect();
     println!("{}", choose(&mut tasks, request));
-    if request.check {
-        for task in &tasks {
-            println!("{}: not tried since it may have changed: `cargo xtask mutants` does", task.mutant.name);
-        }
-        return Ok(tasks.is_empty());
-    }
-
     let (mut rows, mut sound): (Vec<Row>, Vec<Check>) = (Vec::new(), Vec::new());
     if !tasks.is_empty() {
         println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
@@ -131,6 +127,17 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
     }
     println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
     Ok(rows.iter().all(Row::is_fine))
+}
+
+/// Whether all are what they were when they were killed; says which are not.
+fn check(sources: &Sources, record: &record::Record, mutants: &[Mutant]) -> bool {
+    let is_stale = |mutant: &&Mutant| record.get(&mutant.name) != Some(&sources.of(mutant));
+    let stale: Vec<&Mutant> = mutants.iter().filter(is_stale).collect();
+    for Mutant { name, .. } in &stale {
+        println!("{name}: may have changed since it was killed; `cargo xtask mutants` tries it");
+    }
+    println!("mutants: {}; {} of them may have changed", mutants.len(), stale.len());
+    stale.is_empty()
 }
 
 struct Task {

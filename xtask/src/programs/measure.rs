@@ -99,10 +99,11 @@ pub(super) fn run(
         put(&out.join("programs.json"), json(results).as_bytes())?;
         put(&out.join("programs.md"), report::markdown(results, programs).as_bytes())
     };
-    interleaved(kit, &rows(programs, &locks), request.runs, |measured| {
+    let measured = interleaved(kit, &rows(programs, &locks), request.runs, |measured| {
         results.measured = measured.to_vec();
         write(&results)
     })?;
+    results.measured = measured;
     results.complete = !interrupt::requested();
     write(&results)?;
     print!("{}", report::markdown(&results, programs));

@@ -34,19 +34,6 @@ pub fn heading(threads: usize, cpus: usize) -> String {
     format!("{threads} ({}x)", without_zeros(&format!("{multiple:.2}")))
 }
 
-/// A column of a table with a row for each of some names.
-pub struct Column {
-    pub title: String,
-    pub cells: Vec<String>,
-}
-
-pub fn of_columns(corner: &str, rows: &[&str], columns: &[Column]) -> Table {
-    let cells = |index: usize| columns.iter().map(move |column| column.cells[index].as_str());
-    let rows = rows.iter().enumerate().map(|(index, row)| [*row].into_iter().chain(cells(index)));
-    let titles = columns.iter().map(|column| column.title.as_str());
-    table([corner].into_iter().chain(titles), rows)
-}
-
 /// A table in as many pieces below each other as the width needs, each with its first `words` columns and as
 /// many of figures as fit. Words that are too many even so go on in the next line.
 pub fn pieces(table: &Table, words: usize) -> String {

@@ -24,7 +24,7 @@ const LINES: [&str; 10] = [
 
 /// The rest of the style of a page with so many lines in its plots.
 pub fn colours(lines: usize) -> String {
-    let rule = |(index, colour)| format!(".c{index}{{--colour:{colour};--dash:none}}");
+    let rule = |(index, colour)| format!(".c{index}{{--colour:{colour}}}");
     LINES.iter().cycle().enumerate().take(lines).map(rule).collect()
 }
 
@@ -57,13 +57,25 @@ struct Target<R> {
 /// All files a run was asked for.
 pub struct Exports<R>(Vec<Target<R>>);
 
-/// What every command takes that has a page: where results should go, and whether it is quiet.
+/// What every command takes that has results: the file for them, and whether it is quiet.
 #[derive(clap::Args, Clone, Debug, Default)]
-pub struct Files {
+pub struct ResultFile {
     /// Write the whole result as JSON
     #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
+    /// Replace existing output files
+    #[arg(long)]
+    pub force: bool,
+
+    /// No progress on standard error
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// What a command with a page takes: where results should go in which form.
+#[derive(clap::Args, Clone, Debug, Default)]
+pub struct Files {
     /// Write its rows as CSV
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
@@ -76,18 +88,13 @@ pub struct Files {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub results: ResultFile,
 }
 
 impl Files {
     pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
-        Exports::open(self.named(formats)?, self.force)
+        Exports::open(self.named(formats)?, self.results.force)
     }
 
     /// The files that were asked for, none of them looked at; the directory is made.
@@ -96,7 +103,8 @@ impl Files {
             fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
         }
         let (json, csv) = (Some(formats.json), Some(formats.csv));
-        let forms = [("json", &self.json, json), ("csv", &self.csv, csv), ("html", &self.html, formats.html)];
+        let forms =
+            [("json", &self.results.json, json), ("csv", &self.csv, csv), ("html", &self.html, formats.html)];
         let files = forms.into_iter().filter_map(|(ending, named, writer)| {
             let in_dir = self.out.as_ref().map(|dir| dir.join(format!("{}.{ending}", formats.stem)));
             let writer = writer?;
@@ -293,11 +301,13 @@ mod tests {
     }
 
     fn wanted(dir: &Path, force: bool) -> Files {
-        Files { out: Some(dir.to_owned()), force, ..Files::default() }
+        let results = ResultFile { force, ..ResultFile::default() };
+        Files { out: Some(dir.to_owned()), results, ..Files::default() }
     }
 
     fn named(json: &Path, csv: Option<&Path>, force: bool) -> Files {
-        Files { json: Some(json.to_owned()), csv: csv.map(Path::to_owned), force, ..Files::default() }
+        let results = ResultFile { json: Some(json.to_owned()), force, quiet: false };
+        Files { csv: csv.map(Path::to_owned), results, ..Files::default() }
     }
 
     #[test]

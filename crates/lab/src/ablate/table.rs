@@ -2,7 +2,8 @@
 use super::rules::{self, BASE};
 use crate::bench::once;
 use core::fmt::Write;
-use lab_kit::export::grid::{Column, of_columns, pieces};
+use core::iter;
+use lab_kit::export::grid::{pieces, table};
 use lab_kit::stats::Ratio;
 use lab_kit::units::format_ns;
 
@@ -60,39 +61,33 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
     let mut rows = rules::rows(false);
     rows.extend(rules::rows(true).into_iter().skip(1));
     rows.retain(|(_, lock)| samples.iter().any(|sample| sample.lock == *lock));
-    let labels: Vec<&str> = rows.iter().map(|(label, _)| label.as_str()).collect();
     let mut loads: Vec<Option<&str>> = once(samples.iter().map(|sample| Some(sample.load.as_str())));
     if loads.len() > 1 {
         loads.push(None);
     }
     let mut text = String::new();
     for (title, show) in QUANTITIES {
-        let cell = |lock: &str, load| show(&beside(samples, lock, load)?);
-        let columns = loads.iter().map(|&load| Column {
-            title: load.unwrap_or("all").to_owned(),
-            cells: rows.iter().map(|(_, lock)| cell(lock, load).unwrap_or("-".to_owned())).collect(),
-        });
-        let columns: Vec<Column> = columns.collect();
-        if columns.iter().flat_map(|column| &column.cells).any(|cell| cell != "-") {
+        let cell = |lock: &str, load| beside(samples, lock, load).and_then(|pairs| show(&pairs));
+        let header = iter::once("").chain(loads.iter().map(|load| load.unwrap_or("all")));
+        let header: Vec<String> = header.map(str::to_owned).collect();
+        let row = |(label, lock): &(String, String)| {
+            iter::once(label.clone())
+                .chain(loads.iter().map(|&load| cell(lock, load).unwrap_or("-".to_owned())))
+                .collect()
+        };
+        let rows: Vec<Vec<String>> = rows.iter().map(row).collect();
+        if rows.iter().flat_map(|row| &row[1..]).any(|cell| cell != "-") {
             let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
-            text += &if markdown {
-                in_markdown(&labels, &columns)
-            } else {
-                pieces(&of_columns("", &labels, &columns), 1)
-            };
+            text += &if markdown { in_markdown(&header, &rows) } else { pieces(&table(header, rows), 1) };
         }
     }
     text
 }
 
-fn in_markdown(rows: &[&str], columns: &[Column]) -> String {
-    let titles: Vec<&str> = columns.iter().map(|column| column.title.as_str()).collect();
-    let mut text = format!("| | {} |\n|---|{}", titles.join(" | "), "---|".repeat(columns.len()));
-    for (index, row) in rows.iter().enumerate() {
-        let cells: Vec<&str> = columns.iter().map(|column| column.cells[index].as_str()).collect();
-        let _ = write!(text, "\n| {row} | {} |", cells.join(" | "));
-    }
-    text + "\n"
+fn in_markdown(header: &[String], rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| format!("| {} |\n", cells.join(" | "));
+    let below = format!("|{}\n", "---|".repeat(header.len()));
+    iter::once(line(header)).chain([below]).chain(rows.iter().map(|row| line(row))).collect()
 }
 
 #[cfg(test)]

@@ -50,10 +50,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     };
     let cases = places.iter().flat_map(|place| locks.iter().map(move |lock| case(place, lock)));
     let cases: Vec<Case> = cases.collect();
-    let cells = predict::all(&recording, &cases, &seeds, args.files.quiet);
+    let cells = predict::all(&recording, &cases, &seeds, args.files.results.quiet);
     let mut report = Report::new(recording, cells, args.measured, args.seed);
     if report.complete {
-        report.what_if = what_if(&report, &cases, &seeds, args.files.quiet);
+        report.what_if = what_if(&report, &cases, &seeds, args.files.results.quiet);
     }
     if report.complete && (args.files.html.is_some() || args.files.out.is_some()) {
         report.timelines = timelines(&report, &cases, args.seed);
@@ -75,7 +75,7 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         record: Some(path.clone()),
         stats: true,
         launch: args.launch.clone(),
-        force: args.files.force,
+        force: args.files.results.force,
         quiet: true,
         program: args.program.clone(),
         ..program::Args::default()

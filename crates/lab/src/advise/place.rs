@@ -99,11 +99,11 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     if path.is_file() {
         return Ok(path);
     }
-    if !args.files.quiet {
+    if !args.files.results.quiet {
         let path = path.display();
         eprintln!("stanchion: this machine is measured once, which takes some seconds, and kept in {path}");
     }
-    let text = file::write(&crate::calibrate::this_machine("here", args.files.quiet)?);
+    let text = file::write(&crate::calibrate::this_machine("here", args.files.results.quiet)?);
     let write = || -> std::io::Result<()> {
         std::fs::create_dir_all(&dir)?;
         let mut new = tempfile::NamedTempFile::new_in(&dir)?;

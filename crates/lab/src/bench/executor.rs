@@ -31,8 +31,9 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
     if let Some((cpus, cgroup)) = limit {
         cgroup.limit_to(cpus).map_err(CellError::Died)?;
     }
-    // The link names this program even if its file was replaced.
-    let program = format!("/proc/{}/exe", std::process::id());
+    // The link names this program even if its file was replaced; what starts it in a cgroup is another.
+    let process = if limit.is_some() { std::process::id().to_string() } else { "self".to_owned() };
+    let program = format!("/proc/{process}/exe");
     let cell = serde_json::to_string(spec).expect("a cell has only string keys");
     let wrapper = limit.map(|(_, cgroup)| cgroup.wrapper());
     let mut words = wrapper.into_iter().flatten().chain([program, WORKER.to_owned(), cell]);
@@ -46,7 +47,7 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
     let limits = Limits { timeout: Some(timeout), stop: &interrupt::requested };
     let gone = running.wait(Some(&limits), || ());
     let gone = gone.map_err(|error| CellError::Died(format!("cannot wait for a worker process: {error}")))?;
-    let text = |file| child::printed(file, 0).unwrap_or_default();
+    let text = |file| child::printed(file, 0, u64::MAX).unwrap_or_default();
     match (gone.end, serde_json::from_slice(&text(&stdout))) {
         (End::TimedOut, _) => Err(CellError::Hung),
         (End::Stopped, _) => Err(CellError::Interrupted),

@@ -84,13 +84,13 @@ pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) 
     report.warnings.clone_from(&before);
     let mut groups = plan::groups(&report, args.uncontended);
     groups.retain(|group| tables.is_none() || group.topic == Topic::Cells);
-    if !files.quiet {
+    if !files.results.quiet {
         announce(&report, &groups);
     }
     let mut driver = Driver {
         tells: tables.is_none(),
         exports,
-        progress: Progress::new(planned_ms(&groups), files.quiet),
+        progress: Progress::new(planned_ms(&groups), files.results.quiet),
         planned_ms: 0,
         before,
         last: Activity::sample(&cpus),

@@ -1,6 +1,6 @@
 //! What may be typed after `stanchion calibrate`.
-use crate::one_by_one::ResultFile;
 use core::time::Duration;
+use lab_kit::export::ResultFile;
 use lab_kit::units::parse_time;
 use std::path::PathBuf;
 

@@ -1,8 +1,9 @@
 //! The command line of `stanchion explore`. What can be refused is refused before the first schedule.
-use crate::one_by_one::{ResultFile, chosen};
+use crate::one_by_one::chosen;
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use core::time::Duration;
+use lab_kit::export::ResultFile;
 use lab_kit::names::{LockNames, unknown};
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within};

@@ -5,7 +5,7 @@ pub(crate) use stanchion_wire::guest::{TestOutcome, VERSION, Vcpu, Wake};
 use std::io::{self, BufRead, Read};
 
 /// Longer lines are cut: no record is as long, and a guest gone wild may not fill our memory.
-const LONGEST: usize = 1 << 16;
+pub(super) const LONGEST: usize = 1 << 16;
 /// The most characters that a terminal is shown of a line, of a failure, or of a text within a record, before
 /// a `…` for the others. A guest that is stuck tells what each vCPU does.
 pub(crate) const WIDTH: usize = 400;

@@ -26,7 +26,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     setting.image = machine.image.display().to_string();
     // Files come last, because a refusal leaves none behind.
     let mut exports = args.files.open(&FORMATS)?;
-    let log = args.log.as_deref().map(|path| create_for("--log", path, args.files.force)).transpose();
+    let log = args.log.as_deref().map(|path| create_for("--log", path, args.files.results.force)).transpose();
     let log = log.inspect_err(|_| exports.abandon())?;
     let provenance = Provenance::collect(setting.seed);
     interrupt::install();
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let warnings = warning.into_iter().collect();
     let mut report =
         Report { schema: SCHEMA, complete: false, provenance, setting, runs: Vec::new(), warnings };
-    if !args.files.quiet {
+    if !args.files.results.quiet {
         announce(&report);
     }
     let done = all(args, &machine, &mut report, log, &mut exports);
@@ -74,7 +74,7 @@ fn all(
     let limits = [setting.boot_limit_s, work].map(Duration::from_secs_f64);
     let trials = setting.trials();
     // A guest may be silent for long.
-    let progress = Progress::new(trials.len() as u64 * PARTS, args.files.quiet).ticking();
+    let progress = Progress::new(trials.len() as u64 * PARTS, args.files.results.quiet).ticking();
     for (&trial @ (lock, round), before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
         if interrupt::requested() {
             break;

@@ -1,6 +1,6 @@
 //! One boot: QEMU from its start to its end, watched line by line.
 use super::clock::{Given, Meter};
-use super::record::{Line, Record, shown};
+use super::record::{LONGEST, Line, Record, shown};
 use super::report::Run;
 use super::transcript::{Ending, Transcript};
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -83,7 +83,7 @@ pub(crate) fn run(
     };
     let transcript = watch.transcript;
     let (state, reason) =
-        transcript.state(ending, status.code(), &told(status, &child::printed(&stderr, 0)?));
+        transcript.state(ending, status.code(), &told(status, &child::printed(&stderr, 0, LONGEST as u64)?));
     let (lock, caught) = (lock.to_owned(), transcript.has_caught());
     let Transcript { told, log, .. } = transcript;
     Ok(Run { lock, round, ending, state, reason, caught, told, cost, log })

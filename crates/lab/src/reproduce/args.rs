@@ -1,5 +1,5 @@
 //! What may be typed after `stanchion reproduce` and `stanchion fit`.
-use crate::one_by_one::ResultFile;
+use lab_kit::export::ResultFile;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]

@@ -45,7 +45,7 @@ fn json(results: &Results) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use lab_kit::export::Files;
+    use lab_kit::export::{Files, ResultFile};
     use lab_kit::stats::Estimate;
     use stanchion_cells::published::cells::Simulated;
     use stanchion_cells::published::tables::all;
@@ -74,6 +74,10 @@ mod tests {
         let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
         assert_eq!(json["cells"].as_array().map(Vec::len), Some(cells.all.len()));
         assert!(files.open(&FORMATS).err().is_some_and(|error| error.contains("--force")));
-        assert!(Files { force: true, ..files }.open(&FORMATS).is_ok());
+        assert!(
+            Files { results: ResultFile { force: true, ..ResultFile::default() }, ..files }
+                .open(&FORMATS)
+                .is_ok()
+        );
     }
 }

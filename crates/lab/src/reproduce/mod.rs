@@ -12,7 +12,6 @@ mod tests;
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
-use crate::one_by_one::ResultFile;
 use lab_kit::export::Files;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, PASSED, ended, print};
@@ -34,12 +33,12 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
-    let ReproduceArgs { csv, out, results: ResultFile { json, force, quiet }, .. } = args.clone();
-    let mut exports = Files { json, csv, html: None, out, force, quiet }.open(&export::FORMATS)?;
+    let ReproduceArgs { csv, out, results, .. } = args.clone();
+    let mut exports = Files { csv, html: None, out, results }.open(&export::FORMATS)?;
     interrupt::install();
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
-    let progress = Progress::new(jobs.len() as u64, quiet);
+    let progress = Progress::new(jobs.len() as u64, args.results.quiet);
     cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step()));
     progress.finish();
     let text = report::tables(&tables, &cells, &before) + &summary::text(&tables, &cells);

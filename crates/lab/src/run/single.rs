@@ -36,7 +36,7 @@ pub(crate) fn run(mut single: Single) -> u8 {
     let code = match supervise(&single) {
         Ok(Gone { end: End::TimedOut, .. }) => {
             let timeout = single.timeout.unwrap_or_default();
-            eprintln!("stanchion: ended the program after --timeout {timeout} s");
+            eprintln!("stanchion: ended the program after --timeout {timeout}s");
             TIMED_OUT
         }
         Ok(gone) => code_of(gone.status),

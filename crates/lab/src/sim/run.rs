@@ -68,7 +68,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
         }
     }
     let (cells, seeds, first) = (tasks.len(), setting.seeds.len(), setting.seeds[0]);
-    if !args.files.quiet {
+    if !args.files.results.quiet {
         let time = round_ns(setting.time_ns as f64);
         eprintln!("{cells} cells x {seeds} seeds from {first}, {time} of virtual time each, {jobs} at once");
     }
@@ -89,7 +89,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
         },
         exports,
         pictures: [args.trace.as_deref(), args.timeline.as_deref()],
-        progress: Progress::new(cost, args.files.quiet).ticking(),
+        progress: Progress::new(cost, args.files.results.quiet).ticking(),
         vcpus_done: 0,
         places: Vec::new(),
         start: Instant::now(),

@@ -50,7 +50,7 @@ pub(super) static QUANTITIES: LazyLock<[Column<Figures>; 7]> = LazyLock::new(|| 
             .shown_by(|of| Some(score(of))),
         Column::new("speed-up", |of: &Figures| Some(of.speed_up?.ratio))
             .titled("speed-up over the first lock")
-            .shown_by(speed_up),
+            .shown_by(|of| Some(of.speed_up?.to_string())),
         Column::new("fairness", |of: &Figures| of.fairness.mean)
             .titled("fairness: slowest vCPU / fastest vCPU")
             .shown(|value| format!("{value:.2}")),
@@ -72,10 +72,6 @@ fn score(figures: &Figures) -> String {
         let doubt = mean.relative().map(|share| format!(" ±{}", short_percent(share)));
         three_figures(mean.mean) + &doubt.unwrap_or_default()
     })
-}
-
-fn speed_up(figures: &Figures) -> Option<String> {
-    figures.speed_up.map(|ratio| ratio.to_string())
 }
 
 /// Where time goes, in the words of tables.

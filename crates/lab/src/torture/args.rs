@@ -1,10 +1,11 @@
 //! The command line of `stanchion torture`. What can be refused is refused before a single thread starts.
 use super::registry::{self, Row};
 use super::tormentor::Shuffle;
-use crate::one_by_one::{ResultFile, chosen, cpus};
+use crate::one_by_one::{chosen, cpus};
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use core::time::Duration;
+use lab_kit::export::ResultFile;
 use lab_kit::names::{self, LockNames};
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within};

@@ -30,7 +30,7 @@ fn sound_locks_pass_and_are_counted() {
 fn broken_locks_are_caught_as_stated() {
     let expected = explore(&["--lock", "busted", "--seed", "1", "--expect-failure"]);
     assert_eq!(code(&expected), 0, "{}", stdout(&expected));
-    assert_eq!(code(&explore(&["--lock", "busted-try", "--seed", "1"])), 1);
+    assert_eq!(code(&explore(&["--lock", "busted-try-lies", "--seed", "1"])), 1);
     let survived = explore(&["--lock", "byte", "--schedules", "50", "--seed", "1", "--expect-failure"]);
     assert_eq!(code(&survived), 1, "a sound lock is not caught");
     assert!(stdout(&survived).contains("byte: expected to be caught"), "{}", stdout(&survived));

@@ -139,7 +139,7 @@ fn a_timeout_ends_the_program_with_all_that_it_started() {
         .output()
         .expect("the program starts");
     assert_eq!(output.status.code(), Some(124));
-    assert_eq!(line(&output), "stanchion: ended the program after --timeout 0.2 s");
+    assert_eq!(line(&output), "stanchion: ended the program after --timeout 0.2s");
     let quick = preload.run(&["-q", "--timeout", "100s", "sh", "-c", "exit 4"]).status().expect("starts");
     assert_eq!(quick.code(), Some(4));
 }

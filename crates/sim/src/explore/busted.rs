@@ -10,7 +10,7 @@ use stanchion_suite::broken::{ANEW, BLIND_CLEAR, CHECK_THEN_SET, DEAF, DOUBLE_RE
 use stanchion_suite::broken::{
     Byte, IMPATIENT, LEVELLESS_TAIL, NARROW_TICKET, NO_FENCE, ODD_WORD, SHARED_NODE,
 };
-use stanchion_suite::broken::{Halting, Queued, STICKY_MARK, TORN_DRAW, TRUSTING, TRY, Ticketed};
+use stanchion_suite::broken::{Halting, Queued, STICKY_MARK, TORN_DRAW, TRUSTING, TRY_LIES, Ticketed};
 
 type Bytes<const FLAW: usize> = Byte<Stepped, FLAW>;
 type Tickets<const FLAW: usize> = Ticketed<Stepped, FLAW>;
@@ -29,7 +29,7 @@ pub(super) fn all() -> Vec<Subject> {
     let once = Overtaking::AtMost(1);
     vec![
         Subject::broken::<Bytes<CHECK_THEN_SET>>(EXCLUSION, 50, &[]),
-        Subject::broken::<Bytes<TRY>>(EXCLUSION, 100, &[Tries]),
+        Subject::broken::<Bytes<TRY_LIES>>(EXCLUSION, 100, &[Tries]),
         Subject::broken::<Tickets<TORN_DRAW>>(torn, 50, &[]).worded(TICKETS),
         Subject::broken::<Tickets<NARROW_TICKET>>(narrow, 50, &[]).worded(TICKETS),
         Subject::broken::<Bytes<DOUBLE_RELEASE>>(EXCLUSION, 200, &[]),

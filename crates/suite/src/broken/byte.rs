@@ -1,6 +1,6 @@
 //! A byte that is taken by an exchange, as in `byte`, and what may be wrong with that.
-use super::{BROKEN, CHECK_THEN_SET, DOUBLE_RELEASE, Describe, IMPATIENT};
-use super::{NONE, ODD_WORD, RELAXED, STICKY_MARK, TRY};
+use super::{BROKEN, CHECK_THEN_SET, DOUBLE_RELEASE, Describe, IMPATIENT, NONE};
+use super::{ODD_WORD, RELAXED, SLOW_SET, STICKY_MARK, TRY, TRY_LIES};
 use alloc::string::String;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Is, Row, Table, Word};
@@ -9,12 +9,14 @@ use stanchion_family::ByteLock;
 
 /// No section takes so many polls, unless its context is not running.
 const MOST_POLLS: u32 = 24;
+/// A try that fails says so but for one in so many, with [`TRY`].
+const LIES: u8 = 64;
 
 /// The lock.
 #[repr(C, align(4))]
 pub struct Byte<P: Platform, const FLAW: usize> {
     locked: P::U8,
-    /// 1 once somebody has waited, with [`STICKY_MARK`].
+    /// 1 once somebody has waited, with [`STICKY_MARK`]; how many tries have failed, with [`TRY`].
     waited: P::U8,
 }
 
@@ -24,12 +26,13 @@ impl<P: Platform, const FLAW: usize> Byte<P, FLAW> {
             // BUG: nobody is kept out.
             NONE => self.locked.store(1, Relaxed),
             // BUG: between the load and the store anybody else may do the same.
-            CHECK_THEN_SET => {
+            CHECK_THEN_SET | SLOW_SET => {
                 if self.locked.load(Acquire) != 0 {
                     return false;
                 }
-                // The window is a few instructions wide, and few vCPUs run at a time: hold it open.
-                P::relax(200);
+                if FLAW == SLOW_SET {
+                    P::relax(200);
+                }
                 self.locked.store(1, Relaxed);
             }
             // BUG: together with the release.
@@ -89,7 +92,9 @@ impl<P: Platform, const FLAW: usize> RawLock for Byte<P, FLAW> {
 
     fn try_acquire(&self) -> bool {
         match FLAW {
-            TRY => self.locked.load(Acquire) == 0, // BUG: looking is not taking
+            // BUG: it is held, whatever this says.
+            TRY => self.claim() || self.waited.fetch_add(1, Relaxed) % LIES == LIES - 1,
+            TRY_LIES => self.locked.load(Acquire) == 0, // BUG: looking is not taking
             _ => self.claim(),
         }
     }
@@ -100,7 +105,7 @@ impl<P: Platform, const FLAW: usize> RawLock for Byte<P, FLAW> {
             RELAXED => {
                 self.locked.swap(0, Relaxed);
             }
-            CHECK_THEN_SET => self.locked.store(0, Release),
+            CHECK_THEN_SET | SLOW_SET => self.locked.store(0, Release),
             _ => {
                 self.locked.swap(0, AcqRel);
             }

@@ -1,9 +1,9 @@
 //! Locks that are broken on purpose, each in one way, and who has to notice it.
 //!
 //! A detector that notices nothing may be blind, so each has locks here that it must fail: the bodies of this
-//! crate in every world, `stanchion torture`, the guest, the explorer. [`BROKEN`] says which; their tests
-//! compare it with what they take. Locks of one mechanism take their flaw as a number, that of their row. A
-//! mechanism that is [`SOUND`] shows that the flaw is what is noticed.
+//! crate in every world, `stanchion torture`, the guest, the explorer. [`BROKEN`] says which, and the last
+//! three are held to it by their tests. Locks of one mechanism take their flaw as a number, that of their
+//! row. A mechanism that is [`SOUND`] shows that the flaw is what is noticed.
 mod byte;
 mod cells;
 mod counted;
@@ -74,10 +74,14 @@ catalogue! {
 
     /// The kernel's `lock_busted`. To torture, the flags disagree within milliseconds.
     NONE "busted-none" "excludes nobody" [Suite Torture Guest];
-    /// Two contexts see the byte free before either sets it.
-    CHECK_THEN_SET "busted-check-then-set" or "busted-torn-tas" "looks and then takes, in two steps" [Torture Guest Explorer];
+    /// Two contexts see the byte free before either sets it: a window of nanoseconds at every hand-over.
+    CHECK_THEN_SET "busted-check-then-set" or "busted-torn-tas" "looks and then takes, in two steps" [Torture Explorer];
+    /// The same with a pause between the steps: in a guest few vCPUs run at a time.
+    SLOW_SET "busted-slow-set" "looks, pauses, and then takes" [Guest];
     /// Without tries, a test shows, it is sound.
-    TRY "busted-try" "a try that succeeds takes nothing" [Torture Explorer];
+    TRY "busted-try" "a try now and then takes what somebody holds" [Torture];
+    /// Two contexts that try see the byte free, and neither sets it.
+    TRY_LIES "busted-try-lies" "a try that succeeds takes nothing" [Explorer];
     /// On x86 an atomic exchange orders everything around it whatever the source says, so torture alone
     /// *cannot* see the bug there (on a weakly ordered machine the torn-view check may). Built with
     /// `-Zsanitizer=thread`, the same run reports a data race on the protected words. The sound twin, which

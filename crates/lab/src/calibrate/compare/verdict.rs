@@ -6,7 +6,7 @@
 use crate::bench::once;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
 /// One lock of one cell: from a benchmark, then simulated.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -32,11 +32,17 @@ pub(super) struct Row {
     pub(super) simulated_max: f64,
     /// Of the medians, relative: 0.1 is ten per cent too much.
     pub(super) error: Option<f64>,
-    /// Simulated to native.
-    #[serde(skip)]
+    /// Simulated to native, by geometric means; its interval follows.
+    #[serde(serialize_with = "plainly")]
     pub(super) ratio: Option<Ratio>,
     pub(super) ratio_low: Option<f64>,
     pub(super) ratio_high: Option<f64>,
+}
+
+/// The ratio alone.
+#[expect(clippy::ref_option, reason = "serde calls it so")]
+fn plainly<S: Serializer>(ratio: &Option<Ratio>, to: S) -> Result<S::Ok, S::Error> {
+    ratio.map(|ratio| ratio.ratio).serialize(to)
 }
 
 impl Row {

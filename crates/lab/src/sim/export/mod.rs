@@ -19,7 +19,7 @@ pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
     let timeline: Writer<Report> = |report| report.looked_at(&timeline::write).unwrap_or_default();
     files.extend(args.trace.iter().map(|path| (path.clone(), trace)));
     files.extend(args.timeline.iter().map(|path| (path.clone(), timeline)));
-    Exports::open(files, args.files.force)
+    Exports::open(files, args.files.results.force)
 }
 
 /// One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
