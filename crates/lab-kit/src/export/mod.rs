@@ -1,9 +1,12 @@
 //! Result files: opened, or refused, before anything is measured; rewritten whole whenever there is more to
 //! say, or, if they are no regular files, written to once at the end; as [`json`] and [`csv()`], and as pages
 //! ([`page`]) with plots ([`svg`]) and the tables of the terminal ([`grid`]).
+mod files;
 pub mod grid;
 pub mod page;
 pub mod svg;
+
+pub use files::{Files, ResultFile};
 
 use crate::interrupt;
 use crate::output::{FAILED, INTERRUPTED, PASSED, print};
@@ -56,63 +59,6 @@ struct Target<R> {
 
 /// All files a run was asked for.
 pub struct Exports<R>(Vec<Target<R>>);
-
-/// What every command takes that has results: the file for them, and whether it is quiet.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct ResultFile {
-    /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE")]
-    pub json: Option<PathBuf>,
-
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
-
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
-}
-
-/// What a command with a page takes: where results should go in which form.
-#[derive(clap::Args, Clone, Debug, Default)]
-pub struct Files {
-    /// Write its rows as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Write a self-contained page
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-
-    /// Write all three into a directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
-    #[command(flatten)]
-    pub results: ResultFile,
-}
-
-impl Files {
-    pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
-        Exports::open(self.named(formats)?, self.results.force)
-    }
-
-    /// The files that were asked for, none of them looked at; the directory is made.
-    pub fn named<R>(&self, formats: &Formats<R>) -> Result<Vec<(PathBuf, Writer<R>)>, String> {
-        if let Some(dir) = &self.out {
-            fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
-        }
-        let (json, csv) = (Some(formats.json), Some(formats.csv));
-        let forms =
-            [("json", &self.results.json, json), ("csv", &self.csv, csv), ("html", &self.html, formats.html)];
-        let files = forms.into_iter().filter_map(|(ending, named, writer)| {
-            let in_dir = self.out.as_ref().map(|dir| dir.join(format!("{}.{ending}", formats.stem)));
-            let writer = writer?;
-            Some(in_dir.into_iter().chain(named.clone()).map(move |path| (path, writer)))
-        });
-        Ok(files.flatten().collect())
-    }
-}
 
 pub fn json<R: Serialize>(report: &R) -> String {
     serde_json::to_string_pretty(report).expect("a report has only string keys") + "\n"
