@@ -178,7 +178,7 @@ pub(crate) mod tests {
         assert_eq!(seen.len(), 10 + 1, "what is left out passes in the progress");
         let row = &report.comparison.locks[1];
         assert!(row.given_up && row.failures.len() == 2 && row.ratio.is_none());
-        assert!(row.failures[0].reason.contains("60 s"), "{:?}", row.failures);
+        assert!(row.failures[0].reason.contains("--timeout 60s"), "{:?}", row.failures);
         assert!(!report.comparison.locks[0].given_up && report.comparison.locks[0].runs.len() == 5);
     }
 
