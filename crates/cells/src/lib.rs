@@ -2,7 +2,7 @@
 //!
 //! Scenes ([`scenes`]) are machines with workloads. A lock in a scene with so many vCPUs is a cell
 //! ([`cell`]). A pool of threads ([`pool`]) runs it once a seed; its figures are columns ([`columns`]) of the
-//! one shape ([`column`]) that all files and tables are made of. Published tables ([`published`]) are
+//! one shape ([`mod@column`]) that all files and tables are made of. Published tables ([`published`]) are
 //! simulated in the same way.
 #![forbid(unsafe_code)]
 
