@@ -140,7 +140,7 @@ impl<R> Column<R> {
         Self { title, ..self }
     }
 
-    /// If values can be compared.
+    /// Which of its values are better.
     #[must_use]
     pub fn better(self, better: Better) -> Self {
         Self { better, ..self }
