@@ -23,6 +23,9 @@ pub(crate) struct Request {
     /// Then install it in a fresh environment: the example of its page, types, tests
     #[arg(long)]
     check: bool,
+    /// Not optimised, which takes a third of the time
+    #[arg(long)]
+    debug: bool,
     /// With the tests that need Ray, which takes half a minute to start
     #[arg(long, requires = "check")]
     ray: bool,
@@ -37,8 +40,15 @@ pub(crate) fn wheel(root: &Path, request: &Request) -> Result<bool> {
         install(&sh, &environment(&sh, &tools)?, &[MATURIN])?;
     }
     sh.remove_path(&wheels)?;
-    cmd!(sh, "{maturin} build --quiet --release --manifest-path {PACKAGE}/Cargo.toml --out {wheels}")
-        .run()?;
+    // A debug build has a place of its own: jobs of CI that build in `target/debug` run beside it.
+    let debug = place.join("debug");
+    let (profile, target) = if request.debug { ("dev", &debug) } else { ("release", &built::target(root)) };
+    cmd!(
+        sh,
+        "{maturin} build --quiet --profile {profile} --manifest-path {PACKAGE}/Cargo.toml --out {wheels}"
+    )
+    .args([Path::new("--target-dir"), target])
+    .run()?;
     let wheel = sh.read_dir(&wheels)?.pop().context("maturin built no wheel")?;
     let bytes = fs::metadata(&wheel)?.len();
     println!("{}: {:.1} MB", wheel.display(), bytes as f64 / 1e6);

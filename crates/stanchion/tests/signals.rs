@@ -188,8 +188,7 @@ where
     let totals_before = S::mutexes().each_ref().map(|mutex| *mutex.lock());
     let mut guards = S::mutexes().each_ref().map(|mutex| Some(mutex.lock()));
     let mut crew = Crew::new();
-    (0..LEVELS).for_each(|level| take_pending_place::<S>(&mut crew, level));
-
+    take_pending_place::<S>(&mut crew, 0);
     let (tell, told) = channel();
     crew.spawn(move || {
         tell.send(Target::this_thread()).expect("the test listens");
@@ -205,6 +204,8 @@ where
             });
         }
         assert_eq!(count(Event::LockNoNode), 0, "level {level} has a node");
+        // Not all at the beginning: who waits there spins.
+        take_pending_place::<S>(&mut crew, level + 1);
         victim.interrupt(level + 1);
     }
     if S::FACTS.stated.tail == Tail::Waits {
