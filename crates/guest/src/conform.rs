@@ -18,8 +18,6 @@ use spin::Mutex;
 use stanchion_suite::broken::{Byte, Counted, NONE, RW_NONE};
 use stanchion_suite::{Case, Context, Load, Waiting, World, mutex, rw};
 
-/// The name under which locks without exclusion take the tests, to show that the tests would notice.
-const BUSTED: &str = "busted-open";
 /// How often the vCPUs look whether a test hangs.
 const LOOK: u64 = 100_000_000;
 /// How long who waits for another context polls before it halts.
@@ -178,24 +176,21 @@ fn outcome<M: Machine>(name: &str, outcome: TestOutcome, detail: Option<&str>) {
     record::emit::<M>(&Record::Test(Test { name, outcome, detail }));
 }
 
-/// The tests of the lock that the order names, or of all.
+/// The tests of the lock that the order names, or of all. Of those without exclusion, one that must fail.
 fn tests<M: Machine>(lock: &str) -> Vec<Named> {
-    if lock == BUSTED {
-        let load = || Load::new(M::vcpus().min(4).into(), 500);
-        return Vec::from([
-            Named {
-                name: "busted_open::excludes",
-                run: Box::new(move || mutex::excludes::<Vcpus<M>, Byte<M, NONE>>(load())),
-            },
-            Named {
-                name: "busted_open_rw::excludes",
-                run: Box::new(move || rw::excludes::<Vcpus<M>, Counted<M, RW_NONE>>(load())),
-            },
-        ]);
+    let busted = |name, body: fn(Load)| {
+        let run = move || body(Load::new(M::vcpus().min(4).into(), 500));
+        Vec::from([Named { name, run: Box::new(run) }])
+    };
+    match lock {
+        "busted-none" => busted("busted_none::excludes", mutex::excludes::<Vcpus<M>, Byte<M, NONE>>),
+        "busted-rw-none" => busted("busted_rw_none::excludes", rw::excludes::<Vcpus<M>, Counted<M, RW_NONE>>),
+        _ => {
+            let all = stanchion_suite::tests::<Vcpus<M>>().into_iter();
+            let wanted = all.filter(|test| lock == "all" || test.is_of(lock));
+            wanted.map(|test| Named { name: test.name, run: Box::new(move || test.run()) }).collect()
+        }
     }
-    let all = stanchion_suite::tests::<Vcpus<M>>().into_iter();
-    let wanted = all.filter(|test| lock == "all" || test.is_of(lock));
-    wanted.map(|test| Named { name: test.name, run: Box::new(move || test.run()) }).collect()
 }
 
 /// Runs the tests of the order, on vCPU 0; whether there were any. One that fails ends the run where it

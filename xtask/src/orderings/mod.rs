@@ -23,7 +23,8 @@ a comment `// ord: ID pairs ID: why`, or `// ord: ID alone: why`. A row below is
 names the other ends of a synchronisation: what is written before one end is seen after the other, and
 each end names the other. *Alone* is an ordering that needs no partner, most often a relaxed one. Where
 one tag stands above several operations of one statement, all of them are listed. Search the source for
-an ID to get to the place. The last column says what each ordering of the core and the family was weakened to, by
+an ID to get to the place. Locks of `crates/suite` carry none: they are broken on purpose, and a comment
+`BUG` says where an ordering is what is wrong. The last column says what each ordering of the core and the family was weakened to, by
 `cargo xtask witness`, and which check of the model failed then, as `lock/program: how`.
 ";
 

@@ -4,10 +4,11 @@
 //! CI holds torture to what the catalogue says must be noticed. None of them keeps what a lock promises:
 //! torture treats the data behind a lock as racing (see `arena.rs`).
 #![expect(unsafe_code, reason = "to give back a lock under torture is unsafe, whatever the lock makes of it")]
-use super::lock::{Side, Tortured};
+use super::lock::{Side, Tortured, describe};
+use core::fmt::Display;
 use stanchion::native::{Native, Silent};
 use stanchion_core::{RawLock, RawRwLock};
-use stanchion_suite::broken::{self, Describe};
+use stanchion_suite::broken;
 
 pub(crate) type Byte<const FLAW: usize> = Alone<broken::Byte<Native<Silent>, FLAW>>;
 pub(crate) type Ticketed<const FLAW: usize> = Alone<broken::Ticketed<Native<Silent>, FLAW>>;
@@ -18,7 +19,7 @@ pub(crate) type Cells<const FLAW: usize> = Together<broken::Cells<Native<Silent>
 /// A mutex.
 pub(crate) struct Alone<L>(L);
 
-impl<L: RawLock + Describe> Tortured for Alone<L> {
+impl<L: RawLock + Display> Tortured for Alone<L> {
     fn new(_test_lock: usize) -> Self {
         Self(L::new())
     }
@@ -36,14 +37,14 @@ impl<L: RawLock + Describe> Tortured for Alone<L> {
     }
 
     fn describe(&self) -> String {
-        self.0.describe()
+        self.0.to_string()
     }
 }
 
 /// A reader-writer lock.
 pub(crate) struct Together<L>(L);
 
-impl<L: RawRwLock + Describe> Tortured for Together<L> {
+impl<L: RawRwLock> Tortured for Together<L> {
     fn new(_test_lock: usize) -> Self {
         Self(L::new())
     }
@@ -65,6 +66,6 @@ impl<L: RawRwLock + Describe> Tortured for Together<L> {
     }
 
     fn describe(&self) -> String {
-        self.0.describe()
+        describe(L::NAME, self.0.word())
     }
 }

@@ -171,7 +171,7 @@ fn counted<T>(acquired: Result<T, TooManyReaders>) {
 }
 
 /// The word, and every queue node in use in this process.
-fn describe(name: &str, word: Word) -> String {
+pub(super) fn describe(name: &str, word: Word) -> String {
     let some_lock = <stanchion::lock::ByteLock as RawMutex>::INIT;
     let nodes = stanchion::diagnose::describe(&some_lock);
     let nodes = nodes.find('\n').map_or("", |end| &nodes[end..]);

@@ -80,7 +80,7 @@ impl Program for RwProgram {
 /// The locks of a run, and what is done with them.
 fn program(subject: &Subject, plan: &Plan, arena: &Rc<Arena>) -> (Locks, Rc<dyn Program>) {
     let all = (0..plan.locks()).inspect(|lock| arena.skip_to(lock * LOCK_BYTES));
-    match subject.kind() {
+    match subject.kind {
         Explored::Mutex(kind) => {
             let locks: Rc<Vec<_>> = Rc::new(all.map(|_| (kind.make)(arena)).collect());
             (Locks::Mutexes(Rc::clone(&locks)), Rc::new(Scenario { plan: plan.clone(), locks }))

@@ -103,7 +103,7 @@ struct Order {
 /// Runs four contexts of `subject` in this order; `reads`: the stopped one reads.
 fn run(subject: &Subject, reads: bool, order: Order) -> Result<Came, Failure> {
     let arena = Arena::new(LOCK_BYTES);
-    let lock = Rc::new(match subject.kind() {
+    let lock = Rc::new(match subject.kind {
         Explored::Mutex(kind) => Used::Mutex((kind.make)(&arena)),
         Explored::Rw(kind) => Used::Rw((kind.make)(&arena), reads),
     });
@@ -198,7 +198,7 @@ const SPINS: &str = "qrw-spin";
 /// Each sound lock; reader-writer locks twice, the second time with a stopped reader.
 fn subjects() -> impl Iterator<Item = (Subject, bool)> {
     locks().into_iter().filter(|subject| subject.name() != SPINS).flat_map(|subject| {
-        let readers = matches!(subject.kind(), Explored::Rw(_));
+        let readers = matches!(subject.kind, Explored::Rw(_));
         [(subject, false), (subject, true)].into_iter().take(1 + usize::from(readers))
     })
 }

@@ -74,8 +74,7 @@ impl Subject {
             ..catalogue::mutex("qspin").stated
         };
         let row = &BROKEN[broken::row(L::NAME)];
-        let kind = locks::kind::<L>();
-        let kind = Explored::Mutex(LockKind { name: row.explored_as.unwrap_or(kind.name), ..kind });
+        let kind = Explored::Mutex(locks::kind::<L>());
         Self {
             broken: Some(broken),
             numberless: false,
@@ -128,10 +127,6 @@ impl Subject {
             Explored::Mutex(_) => None,
             Explored::Rw(kind) => Some(kind.shares.asks),
         }
-    }
-
-    pub(super) fn kind(&self) -> Explored {
-        self.kind
     }
 }
 

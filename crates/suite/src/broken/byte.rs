@@ -1,7 +1,7 @@
 //! A byte that is taken by an exchange, as in `byte`, and what may be wrong with that.
-use super::{BROKEN, CHECK_THEN_SET, DOUBLE_RELEASE, Describe, IMPATIENT, NONE};
+use super::{BROKEN, CHECK_THEN_SET, DOUBLE_RELEASE, IMPATIENT, NONE};
 use super::{ODD_WORD, RELAXED, SLOW_SET, STICKY_MARK, TRY, TRY_LIES};
-use alloc::string::String;
+use core::fmt;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Is, Row, Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
@@ -35,7 +35,7 @@ impl<P: Platform, const FLAW: usize> Byte<P, FLAW> {
                 }
                 self.locked.store(1, Relaxed);
             }
-            // BUG: together with the release.
+            // BUG: it orders nothing, nor does the release.
             RELAXED => return self.locked.compare_exchange(0, 1, Relaxed, Relaxed).is_ok(),
             _ => return self.locked.compare_exchange(0, 1, Acquire, Relaxed).is_ok(),
         }
@@ -120,9 +120,9 @@ impl<P: Platform, const FLAW: usize> RawLock for Byte<P, FLAW> {
     }
 }
 
-impl<P: Platform, const FLAW: usize> Describe for Byte<P, FLAW> {
-    fn describe(&self) -> String {
+impl<P: Platform, const FLAW: usize> fmt::Display for Byte<P, FLAW> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = if self.locked.peek() == 0 { "free" } else { "held" };
-        alloc::format!("{state} (this lock has no queue)")
+        write!(out, "{state} (this lock has no queue)")
     }
 }

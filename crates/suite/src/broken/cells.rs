@@ -1,9 +1,8 @@
 //! A reader-writer lock whose readers write to a cell of their own, and what may be wrong with that.
 //!
 //! The reader has a compiler barrier only, for which the writer's heavy one makes up.
-use super::{BROKEN, Describe, PERCPU_RW, inside};
+use super::{BROKEN, PERCPU_RW};
 use alloc::boxed::Box;
-use alloc::string::String;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawRwLock, TooManyReaders};
@@ -141,12 +140,5 @@ impl<P: Platform, const FLAW: usize> RawRwLock for Cells<P, FLAW> {
     fn word(&self) -> Word {
         let readers = self.cells().filter(|cell| cell.peek() == 1).count();
         Word { tail: readers as u16, pending: 0, locked: self.writes.0.peek() }
-    }
-}
-
-impl<P: Platform, const FLAW: usize> Describe for Cells<P, FLAW> {
-    fn describe(&self) -> String {
-        let Word { tail, locked, .. } = self.word();
-        inside(tail.into(), locked == 1)
     }
 }

@@ -1,7 +1,5 @@
 //! A count of readers and a writer's flag, and what may be wrong with them.
-use super::{BROKEN, Describe, RW_CHECK_THEN_ACT, RW_COUNT, RW_LOST_WAKEUP, RW_NO_WAIT, RW_NONE};
-use super::{RW_SERIAL, RW_TRY, inside};
-use alloc::string::String;
+use super::{BROKEN, RW_CHECK_THEN_ACT, RW_COUNT, RW_LOST_WAKEUP, RW_NO_WAIT, RW_NONE, RW_SERIAL, RW_TRY};
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Downgrade, Platform, RawRwLock, TooManyReaders};
@@ -164,12 +162,5 @@ impl<P: Platform, const FLAW: usize> Downgrade for Counted<P, FLAW> {
         if !matches!(FLAW, RW_NONE | RW_SERIAL) {
             self.count.fetch_add(WRITER + 1, Release);
         }
-    }
-}
-
-impl<P: Platform, const FLAW: usize> Describe for Counted<P, FLAW> {
-    fn describe(&self) -> String {
-        let count = self.count.peek();
-        inside((count & !WRITER) as usize, count & WRITER != 0)
     }
 }

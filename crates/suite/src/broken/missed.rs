@@ -1,6 +1,6 @@
 //! A ticket lock whose waiters halt, each in a place of its ticket's, and may miss their wake-up.
-use super::{BROKEN, Describe, LOST_WAKEUP};
-use alloc::string::String;
+use super::{BROKEN, LOST_WAKEUP};
+use core::fmt;
 use stanchion_core::order::{AcqRel, Acquire, Relaxed};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, CpuId, Platform, RawLock};
@@ -72,9 +72,9 @@ impl<P: Platform> RawLock for Missed<P> {
     }
 }
 
-impl<P: Platform> Describe for Missed<P> {
-    fn describe(&self) -> String {
+impl<P: Platform> fmt::Display for Missed<P> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (next, serving, wakeups) = (self.next.peek(), self.serving.peek(), self.wakeups.peek());
-        alloc::format!("next ticket {next}, serving {serving}, {wakeups} wake-ups sent")
+        write!(out, "next ticket {next}, serving {serving}, {wakeups} wake-ups sent")
     }
 }

@@ -12,7 +12,6 @@ mod missed;
 mod queued;
 mod ticketed;
 
-use alloc::string::String;
 pub use byte::Byte;
 pub use cells::Cells;
 pub use counted::Counted;
@@ -43,8 +42,6 @@ pub enum Detector {
 pub struct Broken {
     /// The name on command lines.
     pub name: &'static str,
-    /// The one on the explorer's command line, if that is another.
-    pub explored_as: Option<&'static str>,
     /// What is wrong with it.
     pub fault: &'static str,
     /// Who has to notice it; nobody, if it is sound.
@@ -52,18 +49,15 @@ pub struct Broken {
 }
 
 macro_rules! catalogue {
-    ($($(#[$doc:meta])* $row:ident $name:literal $(or $other:literal)? $fault:literal [$($detector:ident)*];)*) => {
+    ($($(#[$doc:meta])* $row:ident $name:literal $fault:literal [$($detector:ident)*];)*) => {
         /// Every row, sound twins first.
         pub const BROKEN: &[Broken] = &[$(Broken {
             name: $name,
-            explored_as: catalogue!(@other $($other)?),
             fault: $fault,
             noticed_by: &[$(Detector::$detector),*],
         }),*];
         $($(#[$doc])* pub const $row: usize = row($name);)*
     };
-    (@other) => { None };
-    (@other $other:literal) => { Some($other) };
 }
 
 catalogue! {
@@ -75,7 +69,7 @@ catalogue! {
     /// The kernel's `lock_busted`. To torture, the flags disagree within milliseconds.
     NONE "busted-none" "excludes nobody" [Suite Torture Guest];
     /// Two contexts see the byte free before either sets it: a window of nanoseconds at every hand-over.
-    CHECK_THEN_SET "busted-check-then-set" or "busted-torn-tas" "looks and then takes, in two steps" [Torture Explorer];
+    CHECK_THEN_SET "busted-check-then-set" "looks and then takes, in two steps" [Torture Explorer];
     /// The same with a pause between the steps: in a guest few vCPUs run at a time.
     SLOW_SET "busted-slow-set" "looks, pauses, and then takes" [Guest];
     /// Without tries, a test shows, it is sound.
@@ -186,18 +180,6 @@ pub fn noticed_by(detector: Detector) -> impl Iterator<Item = &'static Broken> {
     BROKEN.iter().filter(move |broken| broken.noticed_by.contains(&detector))
 }
 
-/// The state of a lock in words, for who reports that it is stuck: only loads.
-pub trait Describe {
-    /// The words.
-    fn describe(&self) -> String;
-}
-
-/// What a reader-writer lock tells of itself.
-fn inside(readers: usize, written: bool) -> String {
-    let writer = if written { "a writer is in, or waits for readers" } else { "no writer" };
-    alloc::format!("{readers} readers, {writer}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -208,7 +190,6 @@ mod tests {
             assert_eq!(row(broken.name), at, "{}: a name is taken once", broken.name);
             let is_busted = broken.name.starts_with("busted-");
             assert_eq!(is_busted, !broken.noticed_by.is_empty(), "{}", broken.name);
-            assert!(BROKEN.iter().all(|other| broken.explored_as != Some(other.name)), "{}", broken.name);
             assert!(broken.fault.len() > 8, "{}", broken.name);
         }
     }

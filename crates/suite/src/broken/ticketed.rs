@@ -1,6 +1,6 @@
 //! A ticket lock, and what may be wrong with it.
-use super::{BROKEN, DOUBLE_GRANT, Describe, NARROW_TICKET, TORN_DRAW};
-use alloc::string::String;
+use super::{BROKEN, DOUBLE_GRANT, NARROW_TICKET, TORN_DRAW};
+use core::fmt;
 use stanchion_core::order::{Acquire, Relaxed, Release};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, Platform, RawLock};
@@ -81,8 +81,8 @@ impl<P: Platform, const FLAW: usize> RawLock for Ticketed<P, FLAW> {
     }
 }
 
-impl<P: Platform, const FLAW: usize> Describe for Ticketed<P, FLAW> {
-    fn describe(&self) -> String {
-        alloc::format!("next ticket {}, serving {}", self.next.peek(), self.serving.peek())
+impl<P: Platform, const FLAW: usize> fmt::Display for Ticketed<P, FLAW> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "next ticket {}, serving {}", self.next.peek(), self.serving.peek())
     }
 }

@@ -82,7 +82,7 @@ impl Watch {
         let overtaking = subject.overtaking;
         // A handler may read the first of reader-writer locks at any time.
         let is_counted = matches!(locks, Locks::Mutexes(_)) || !plan.faults.has(Fault::Interrupts);
-        let (most, line_table) = match subject.kind() {
+        let (most, line_table) = match subject.kind {
             Explored::Mutex(_) => (None, Table(&[])),
             Explored::Rw(kind) => (kind.few_of(plan.faults).map(|few| few.1), kind.line),
         };
