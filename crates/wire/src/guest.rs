@@ -88,10 +88,15 @@ macro_rules! fields {
             $($(#[$of])* pub $field: $kind,)*
         }
 
-        impl$(<$text: Value>)? $name$(<$text>)? {
-            fn members(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        impl$(<$text: Value>)? Value for $name$(<$text>)? {
+            fn write(&self, f: &mut Formatter<'_>) -> fmt::Result {
                 $(self.$field.member(stringify!($field), f)?;)*
                 Ok(())
+            }
+
+            /// Their fields are the record's own.
+            fn member(&self, _name: &str, f: &mut Formatter<'_>) -> fmt::Result {
+                self.write(f)
             }
         }
     )*};
@@ -262,43 +267,21 @@ pub enum Record<T> {
 
 impl<T: Value> Display for Record<T> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let kind = match self {
-            Self::Boot(_) => "boot",
-            Self::Test(_) => "test",
-            Self::Progress { .. } => "progress",
-            Self::Stat { .. } => "stat",
-            Self::Vcpu(_) => "vcpu",
-            Self::Wake(_) => "wake",
-            Self::Result(_) => "result",
-            Self::Failure { .. } => "failure",
-            Self::Panic { .. } => "panic",
-            Self::End { .. } => "end",
-            Self::Unknown => "unknown",
+        let (kind, fields): (&str, &[(&str, &dyn Value)]) = match self {
+            Self::Boot(hardware) => ("boot", &[("", hardware)]),
+            Self::Test(test) => ("test", &[("", test)]),
+            Self::Progress { done, of, what } => ("progress", &[("done", done), ("of", of), ("what", what)]),
+            Self::Stat { lock, line } => ("stat", &[("lock", lock), ("line", line)]),
+            Self::Vcpu(vcpu) => ("vcpu", &[("", vcpu)]),
+            Self::Wake(wake) => ("wake", &[("", wake)]),
+            Self::Result(work) => ("result", &[("", work)]),
+            Self::Failure { what, detail } => ("failure", &[("what", what), ("detail", detail)]),
+            Self::Panic { message } => ("panic", &[("message", message)]),
+            Self::End { ok } => ("end", &[("ok", ok)]),
+            Self::Unknown => ("unknown", &[]),
         };
         write!(f, "{{\"record\":\"{kind}\"")?;
-        match self {
-            Self::Boot(hardware) => hardware.members(f)?,
-            Self::Test(test) => test.members(f)?,
-            Self::Progress { done, of, what } => {
-                done.member("done", f)?;
-                of.member("of", f)?;
-                what.member("what", f)?;
-            }
-            Self::Stat { lock, line } => {
-                lock.member("lock", f)?;
-                line.member("line", f)?;
-            }
-            Self::Vcpu(vcpu) => vcpu.members(f)?,
-            Self::Wake(wake) => wake.members(f)?,
-            Self::Result(work) => work.members(f)?,
-            Self::Failure { what, detail } => {
-                what.member("what", f)?;
-                detail.member("detail", f)?;
-            }
-            Self::Panic { message } => message.member("message", f)?,
-            Self::End { ok } => ok.member("ok", f)?,
-            Self::Unknown => {}
-        }
+        fields.iter().try_for_each(|(name, value)| value.member(name, f))?;
         f.write_char('}')
     }
 }
