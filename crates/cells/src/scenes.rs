@@ -29,8 +29,8 @@ pub struct Typed<'a> {
     pub machines: &'a str,
     /// Workloads, likewise.
     pub workloads: &'a str,
-    /// Counts of vCPUs.
-    pub vcpus: Option<&'a str>,
+    /// What counts of vCPUs are called where they were typed, and these.
+    pub counts: Option<(&'static str, &'a str)>,
     /// More of them, as multiples of the CPUs.
     pub overcommit: Option<&'a str>,
     /// Fields replaced, each `KEY=VALUE`.
@@ -159,8 +159,8 @@ fn unaliased(set: &str, scheduler: &SchedulerKind) -> String {
 fn counts(typed: &Typed, machine: &Machine) -> Result<Vec<usize>, String> {
     let cpus = machine.topology.cpu_count();
     let mut counts = Vec::new();
-    if let Some(list) = typed.vcpus {
-        counts.extend(threads::parse(list, cpus).map_err(|error| format!("vcpus: {}", of_vcpus(&error)))?);
+    if let Some((called, list)) = typed.counts {
+        counts.extend(threads::parse(list, cpus).map_err(|error| format!("{called}: {}", of_vcpus(&error)))?);
     }
     if let Some(list) = typed.overcommit {
         for word in words("overcommit", list)? {

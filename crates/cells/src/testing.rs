@@ -31,7 +31,7 @@ pub fn real_scene() -> Scene {
     let typed = Typed {
         machines: "small-vm",
         workloads: "medium",
-        vcpus: Some("2"),
+        counts: Some(("vcpus", "2")),
         overcommit: None,
         sets: &[],
         files: &[],

@@ -69,8 +69,9 @@ pub(crate) fn resolve(
     set: Vec<String>,
     files: Files,
 ) -> PyResult<(Vec<String>, Vec<usize>)> {
+    let counts = vcpus.map(|list| ("vcpus", list));
     let typed =
-        Typed { machines: machine, workloads: workload, vcpus, overcommit: None, sets: &set, files: &files };
+        Typed { machines: machine, workloads: workload, counts, overcommit: None, sets: &set, files: &files };
     let scenes = scenes::resolve(&typed).map_err(refused)?;
     let [scene] = &scenes[..] else {
         return Err(refused(format!("'{machine}' and '{workload}' are not one machine and one workload")));
@@ -98,7 +99,8 @@ pub(crate) fn simulate(
     limit: u64,
     jobs: usize,
 ) -> PyResult<Table> {
-    let typed = Typed { machines: machine, workloads: workload, vcpus, overcommit, sets: &set, files: &[] };
+    let counts = vcpus.map(|list| ("vcpus", list));
+    let typed = Typed { machines: machine, workloads: workload, counts, overcommit, sets: &set, files: &[] };
     let scenes = scenes::resolve(&typed).map_err(refused)?;
     let locks = scenes::locks(lock, &scenes).map_err(refused)?;
     for scene in &scenes {
@@ -176,7 +178,7 @@ pub(crate) fn run_cells(
         let typed = Typed {
             machines: machine,
             workloads: workload,
-            vcpus: Some(&count),
+            counts: Some(("vcpus", &count)),
             overcommit: None,
             sets: set,
             files: &files,

@@ -12,7 +12,7 @@
 //! The kernel's queues are lists here; what a call costs is the machine's `host.halt`, `host.kick` and
 //! `host.kick-across`. A queue with somebody in it stands for the bit by which glibc knows that a call is
 //! needed.
-// tidy: ordering-definitions: one host thread runs everything, and the product has no such locks
+// Its orderings have no tags: one host thread runs everything, and the product has no such locks.
 use crate::arena::{Arena, Placed};
 use crate::engine;
 use crate::locks::{AnyLock, LockKind};

@@ -1,6 +1,5 @@
 //! The simulated world: the platform on which every lock runs inside of the engine.
-// tidy: ordering-definitions: one host thread runs everything; orderings decide nothing here but whether a
-// fence waits
+// One host thread runs everything: orderings decide nothing here but whether a fence waits.
 use crate::arena::Arena;
 use crate::domain::{SimClass, SimDomain};
 use crate::engine;

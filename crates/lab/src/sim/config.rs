@@ -31,13 +31,12 @@ impl Config {
         let scenes = scenes::resolve(&scenes::Typed {
             machines: args.machine.as_deref().unwrap_or("small-vm"),
             workloads: args.workload.as_deref().unwrap_or("medium"),
-            vcpus: args.threads.as_deref(),
+            counts: args.threads.as_deref().map(|list| ("threads", list)),
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
             files: &[],
         })
-        // Counts are of vCPUs, whatever their flag is called.
-        .map_err(|error| format!("--{}", error.replacen("vcpus:", "threads:", 1)))?;
+        .map_err(|error| format!("--{error}"))?;
         let locks = scenes::locks(&args.lock, &scenes).map_err(|error| format!("--{error}"))?;
         for scene in &scenes {
             scenes::probe(scene, &locks)?;

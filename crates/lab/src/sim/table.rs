@@ -45,9 +45,7 @@ impl Grid {
 /// The quantities of a cell, each as a column, by its name, or as a table.
 pub(super) static QUANTITIES: LazyLock<[Column<Figures>; 7]> = LazyLock::new(|| {
     [
-        Column::new("result", |of: &Figures| Some(of.score.as_ref()?.mean))
-            .titled("result")
-            .shown_by(|of| Some(score(of))),
+        Column::new("result", |of: &Figures| Some(of.score.as_ref()?.mean)).titled("result").shown_by(score),
         Column::new("speed-up", |of: &Figures| Some(of.speed_up?.ratio))
             .titled("speed-up over the first lock")
             .shown_by(|of| Some(of.speed_up?.to_string())),
@@ -66,11 +64,11 @@ fn wait(name: &str, title: &'static str, of: fn(&Waits) -> u64) -> Column<Figure
     Column::new(name, ns).titled(title).shown(format_ns).ticked(round_ns)
 }
 
-fn score(figures: &Figures) -> String {
-    let Some(mean) = &figures.score else { return "-".to_owned() };
-    Summary::of(mean.values.clone()).two_kinds(three_figures).unwrap_or_else(|| {
+fn score(figures: &Figures) -> Option<String> {
+    let mean = figures.score.as_ref()?;
+    Summary::of(mean.values.clone()).two_kinds(three_figures).or_else(|| {
         let doubt = mean.relative().map(|share| format!(" ±{}", short_percent(share)));
-        three_figures(mean.mean) + &doubt.unwrap_or_default()
+        Some(three_figures(mean.mean) + &doubt.unwrap_or_default())
     })
 }
 

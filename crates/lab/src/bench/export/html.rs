@@ -212,17 +212,12 @@ mod tests {
     use crate::bench::tests::{full, full_rw, lock};
 
     #[test]
-    fn it_needs_nothing_from_elsewhere_and_its_tags_are_balanced() {
+    fn it_needs_nothing_from_elsewhere() {
         let mut report = full();
         report.summary.push("a < b & c".into());
         for page in [write(&report), write(&full_rw())] {
             for outside in ["http://", "https://", "<script", "src=", "url(", "@import", "<link"] {
                 assert!(!page.contains(outside), "{outside}");
-            }
-            for tag in ["svg", "g", "table", "div", "details", "ul", "li", "label", "pre", "tr", "td"] {
-                let opened =
-                    page.matches(&format!("<{tag}>")).count() + page.matches(&format!("<{tag} ")).count();
-                assert_eq!(opened, page.matches(&format!("</{tag}>")).count(), "{tag}");
             }
         }
     }
