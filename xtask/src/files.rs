@@ -19,7 +19,7 @@ pub(crate) fn ending_in(endings: &[&str], directory: &Path) -> Result<Vec<PathBu
     Ok(paths)
 }
 
-/// Every file below a directory, in the order of paths, but for what is hidden or made by cargo.
+/// Every file below a directory, links followed, in the order of paths, but for what is hidden or cargo's.
 pub(crate) fn below(directory: &Path) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for path in listed(directory)? {

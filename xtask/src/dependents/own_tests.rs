@@ -1,7 +1,8 @@
 //! parking_lot's own tests as a program of their own, in which `crate::Mutex` is what another crate offers.
 //! Made below the target directory; none of it is kept.
 use crate::files::{ending_in, stem};
-use anyhow::{Context as _, Result};
+use crate::workspace::Source;
+use anyhow::{Context as _, Result, anyhow};
 use core::fmt::Write as _;
 use std::fs;
 use std::path::Path;
@@ -22,33 +23,26 @@ pub(super) fn write(src: &Path, program: &Path, helpers: &str, inside: &[String]
 }
 
 /// The test modules of a file.
-fn tests_of(source: &str, inside: &[String]) -> syn::Result<String> {
-    let lines: Vec<&str> = source.lines().collect();
+fn tests_of(text: &str, inside: &[String]) -> Result<String> {
+    let source = Source::parse("", text).map_err(|finding| anyhow!("{finding}"))?;
+    let lines: Vec<&str> = text.lines().collect();
     let mut kept = String::new();
-    for item in &syn::parse_file(source)?.items {
+    for item in &source.file.items {
         let syn::Item::Mod(module) = item else { continue };
-        let Some((_, items)) = module.content.as_ref().filter(|_| is_for_tests(&module.attrs)) else {
-            continue;
-        };
+        let name = module.ident.span().start().line;
+        let Some((_, items)) = module.content.as_ref().filter(|_| source.in_tests(name)) else { continue };
         let gone: Vec<_> = items.iter().filter(|item| is_private(item, inside)).map(extent).collect();
         let (first, last) = extent(item);
         for line in first..=last {
             if !gone.iter().any(|&(from, to)| (from..=to).contains(&line)) {
                 let _ = writeln!(kept, "{}", lines[line - 1]);
             }
-            if line == module.ident.span().start().line {
+            if line == name {
                 kept.push_str("use crate::Helper as _;\n");
             }
         }
     }
     Ok(kept)
-}
-
-fn is_for_tests(attributes: &[syn::Attribute]) -> bool {
-    attributes.iter().any(|attribute| {
-        attribute.path().is_ident("cfg")
-            && attribute.parse_args::<syn::Ident>().is_ok_and(|word| word == "test")
-    })
 }
 
 /// A test that is left out, or something of the module's own.

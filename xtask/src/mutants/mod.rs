@@ -15,7 +15,7 @@ mod shelf;
 mod table;
 
 use crate::spread::spread;
-use crate::{process, workspace};
+use crate::{built, process, workspace};
 use anyhow::{Error, Result};
 use clap::Args;
 use depends::Sources;
@@ -23,15 +23,13 @@ use lab_kit::names::chosen;
 use scratch::{Ended, Scratch};
 use shelf::{Check, Detector, Mutant};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use std::{fs, thread};
 
 /// More copies than that are more in each other's way than of use: each is built with all CPUs.
 const JOBS: usize = 2;
 
-/// Mutants that are tried together: their locks are judged as they are first, and the record is written
-/// after.
-const TOGETHER: usize = 64;
 /// In the place of a mutant, for the locks as they are.
 const NONE: &str = "(none)";
 
@@ -89,7 +87,9 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
     }
     let cpus = thread::available_parallelism().map_or(1, usize::from);
     let jobs = request.jobs.clamp(1, mutants.len().max(1));
-    let copy = |index| Scratch::new(root, index, cpus.div_ceil(jobs));
+    let place = built::target(root).join("mutants");
+    let _ours = scratch::claim(&place)?;
+    let copy = |index: usize| Scratch::new(root, &place.join(index.to_string()), cpus.div_ceil(jobs));
     let copies = (0..jobs).map(copy).collect::<Result<Vec<_>>>()?;
 
     // Of what is built, which may be older by now than what is at `root`.
@@ -102,31 +102,30 @@ fn try_some(root: &Path, request: &Request, shelf: Vec<Mutant>) -> Result<bool> 
     };
     let mut tasks: Vec<Task> = mutants.into_iter().map(task).collect();
     println!("{}", choose(&mut tasks, request));
-    let (mut rows, mut sound): (Vec<Row>, Vec<Check>) = (Vec::new(), Vec::new());
     if !tasks.is_empty() {
         println!("{:<36} {:<26} {:<8} {:>7}  what became of it", "mutant", "lock", "detector", "seconds");
     }
-    for now in tasks.chunks(TOGETHER) {
-        // First the locks as they are, unless they passed before: a detector that fails them tells nothing.
-        let mut baseline = baseline(now.iter().flat_map(|task| &task.checks));
-        baseline.retain(|check| !sound.iter().any(|passed| covers(passed, check)));
-        sound.extend(baseline.iter().cloned());
-        rows.extend(spread(&copies, baseline, |copy, check| judge(copy, NONE, &check))?);
-        if rows.iter().any(|row| row.mutant == NONE && !row.is_fine()) {
-            println!("no more mutants were tried: a detector fails on the locks as they are");
-            break;
-        }
-        let tried = spread(&copies, now, run_mutant)?;
-        let tried: Vec<Row> = tried.into_iter().flatten().collect();
-        for Task { mutant, number, .. } in now.iter().filter(|_| request.detector.is_none()) {
-            let killed = tried.iter().filter(|row| row.mutant == mutant.name).all(Row::is_fine);
-            record::note(&mut record, &mutant.name, number, killed);
-        }
-        rows.extend(tried);
-        record::write(&record, root)?;
+    // First the locks as they are: a detector that fails them tells nothing.
+    let baseline = baseline(tasks.iter().flat_map(|task| &task.checks));
+    let mut rows = spread(&copies, baseline, |copy, check| judge(copy, NONE, &check))?;
+    if rows.iter().all(is_fine) {
+        let record = Mutex::new(record);
+        let tried = spread(&copies, tasks, |copy, task| {
+            let rows = run_mutant(copy, &task)?;
+            if request.detector.is_none() {
+                let mut record = record.lock().unwrap_or_else(PoisonError::into_inner);
+                record::note(&mut record, &task.mutant.name, &task.number, rows.iter().all(is_fine));
+                record::write(&record, root)?;
+            }
+            Ok(rows)
+        })?;
+        rows.extend(tried.into_iter().flatten());
+    } else {
+        println!("no mutants were tried: a detector fails on the locks as they are");
     }
-    println!("{} in {:.0} s", sum_up(&rows), started.elapsed().as_secs_f64());
-    Ok(rows.iter().all(Row::is_fine))
+    let kept = request.detector.map_or(record::PATH, |_| "as it was");
+    println!("{} in {:.0} s; record: {kept}", sum_up(&rows), started.elapsed().as_secs_f64());
+    Ok(rows.iter().all(is_fine))
 }
 
 /// Whether all are what they were when they were killed; says which are not.
@@ -172,10 +171,6 @@ fn baseline<'a>(checks: impl IntoIterator<Item = &'a Check>) -> Vec<Check> {
     longest
 }
 
-fn covers(passed: &Check, check: &Check) -> bool {
-    passed.is_like(check) && passed.schedules >= check.schedules
-}
-
 fn run_mutant(copy: &Scratch, task: &Task) -> Result<Vec<Row>> {
     let Mutant { name, file, .. } = &task.mutant;
     let file = copy.tree.join(file);
@@ -199,7 +194,7 @@ fn judge(copy: &Scratch, mutant: &str, check: &Check) -> Result<Row> {
     };
     let (Check { lock, detector, .. }, seconds) = (check, start.elapsed().as_secs_f64());
     println!("{mutant:<36} {lock:<26} {detector:<8} {seconds:>7.1}  {told}");
-    Ok(Row { mutant: mutant.to_owned(), verdict })
+    Ok((mutant.to_owned(), verdict))
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -211,21 +206,17 @@ enum Verdict {
     Failed,
 }
 
-struct Row {
-    mutant: String,
-    verdict: Verdict,
-}
+/// A mutant, and what became of it.
+type Row = (String, Verdict);
 
-impl Row {
-    fn is_fine(&self) -> bool {
-        matches!(self.verdict, Verdict::Sound | Verdict::Killed)
-    }
+fn is_fine((_, verdict): &Row) -> bool {
+    matches!(verdict, Verdict::Sound | Verdict::Killed)
 }
 
 fn sum_up(rows: &[Row]) -> String {
-    let count = |wanted: Verdict| rows.iter().filter(|row| row.verdict == wanted).count();
+    let count = |wanted: Verdict| rows.iter().filter(|(_, verdict)| *verdict == wanted).count();
     let mut names: Vec<&str> =
-        rows.iter().map(|row| row.mutant.as_str()).filter(|name| *name != NONE).collect();
+        rows.iter().map(|(mutant, _)| &**mutant).filter(|name| *name != NONE).collect();
     names.dedup();
     let [killed, survived, failed] = [Verdict::Killed, Verdict::Survived, Verdict::Failed].map(count);
     let mutants = names.len();
@@ -237,7 +228,7 @@ mod tests {
     use super::*;
 
     fn row(mutant: &str, verdict: Verdict) -> Row {
-        Row { mutant: mutant.into(), verdict }
+        (mutant.into(), verdict)
     }
 
     #[test]
@@ -249,7 +240,7 @@ mod tests {
             row("b", Verdict::Failed),
         ];
         assert_eq!(sum_up(&rows), "mutants: 2, checks: 1 killed, 1 survived, 1 failed");
-        assert_eq!(rows.each_ref().map(Row::is_fine), [true, true, false, false]);
+        assert_eq!(rows.each_ref().map(is_fine), [true, true, false, false]);
     }
 
     #[test]
@@ -261,7 +252,8 @@ mod tests {
         checks.push(with("timed"));
         let baseline = baseline(&checks);
         for check in &checks {
-            assert_eq!(baseline.iter().filter(|sound| covers(sound, check)).count(), 1, "{check:?}");
+            let covers = |sound: &&Check| sound.is_like(check) && sound.schedules >= check.schedules;
+            assert_eq!(baseline.iter().filter(covers).count(), 1, "{check:?}");
         }
     }
 }

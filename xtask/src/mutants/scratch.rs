@@ -1,9 +1,9 @@
 //! A copy of the workspace in which mutants are built and run: nobody's own tree is touched.
 use super::shelf::{Check, Detector};
-use crate::{built, files, process};
-use anyhow::Result;
+use crate::{files, process};
+use anyhow::{Result, ensure};
 use core::time::Duration;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus};
 
@@ -35,9 +35,17 @@ pub(super) enum Ended {
     Crashed(String),
 }
 
+/// Where copies are is ours alone as long as this file is open.
+pub(super) fn claim(place: &Path) -> Result<File> {
+    fs::create_dir_all(place)?;
+    let ours = File::create(place.join("lock"))?;
+    let is_ours = ours.try_lock().is_ok();
+    ensure!(is_ours, "another `cargo xtask mutants` works in {}; wait for its end", place.display());
+    Ok(ours)
+}
+
 impl Scratch {
-    pub(super) fn new(root: &Path, index: usize, threads: usize) -> Result<Self> {
-        let place = built::target(root).join("mutants").join(index.to_string());
+    pub(super) fn new(root: &Path, place: &Path, threads: usize) -> Result<Self> {
         let (tree, target) = (place.join("tree"), place.join("target"));
         fs::create_dir_all(&tree)?;
         fs::create_dir_all(&target)?;
@@ -132,6 +140,16 @@ fn read_verdict(detector: Detector, code: Option<i32>, out: &str, err: &str) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn two_runs_do_not_share_their_copies() {
+        let place = std::env::temp_dir().join(format!("stanchion-mutants-{}", std::process::id()));
+        let ours = claim(&place).expect("nobody else works there");
+        let refused = claim(&place).expect_err("somebody does").to_string();
+        assert!(refused.starts_with("another `cargo xtask mutants` works in "), "{refused}");
+        drop(ours);
+        fs::remove_dir_all(&place).expect("tidying up");
+    }
 
     #[test]
     fn what_detectors_print_is_read() {
