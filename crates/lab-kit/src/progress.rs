@@ -8,6 +8,8 @@ use std::sync::Arc;
 
 /// [`Progress::seldom`] leaves out lines that come sooner than this after the last one.
 const BETWEEN_LINES_MS: u64 = 2000;
+/// Steps that a cell has of a bar of cells.
+pub const PARTS: u64 = 1000;
 
 /// Shows how far a run is. A clone shows the same bar, which goes with the last of them.
 #[derive(Clone)]
@@ -17,6 +19,8 @@ pub struct Progress {
     plain: bool,
     /// When the last line was written, in milliseconds since the start.
     last_line: Arc<AtomicU64>,
+    /// Of a cell: its number, and its own steps.
+    part: Option<(u64, u64)>,
 }
 
 impl Progress {
@@ -27,7 +31,13 @@ impl Progress {
         let bar = ProgressBar::with_draw_target(Some(total), target);
         let style = ProgressStyle::with_template("{bar:30} {percent:>3} %  {eta} left  {wide_msg}");
         bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-        Self { plain: !quiet && bar.is_hidden(), bar, last_line: Arc::default() }
+        Self { plain: !quiet && bar.is_hidden(), bar, last_line: Arc::default(), part: None }
+    }
+
+    /// The part that a cell has of a bar of cells, in so many steps of its own.
+    #[must_use]
+    pub fn part(&self, number: usize, steps: u64) -> Self {
+        Self { part: Some((number as u64, steps)), ..self.clone() }
     }
 
     /// Moves once a second, so that a long step is seen to be alive. Its thread disturbs who measures here.
@@ -42,7 +52,8 @@ impl Progress {
     }
 
     pub fn set(&self, done: u64) {
-        self.bar.set_position(done);
+        let within = |of: u64| done.saturating_mul(PARTS).checked_div(of).unwrap_or(0).min(PARTS);
+        self.bar.set_position(self.part.map_or(done, |(number, of)| number * PARTS + within(of)));
     }
 
     pub fn step(&self) {
@@ -119,5 +130,14 @@ mod tests {
         assert!((progress.share() - 0.5).abs() < 1e-12);
         progress.set(4);
         assert!((progress.share() - 1.0).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_cell_moves_within_its_own_part() {
+        let progress = Progress::new(4 * PARTS, true);
+        for (steps, done, share) in [(50, 25, 0.375), (0, 9, 0.25), (9, u64::MAX, 0.5)] {
+            progress.part(1, steps).set(done);
+            assert!((progress.share() - share).abs() < 1e-12, "{share}");
+        }
     }
 }

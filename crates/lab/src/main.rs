@@ -5,7 +5,6 @@ mod ablate;
 mod advise;
 mod bench;
 mod calibrate;
-mod columns;
 mod explore;
 mod guest;
 mod one_by_one;

@@ -147,6 +147,9 @@ fn bad_input_is_one_line_and_exit_2() {
             "invalid value '0' for '--stat-interval <TIME>': must be a time from 1ms to 864000s",
         ),
         (&["--json", "/nonexistent/directory/results.json"], "/nonexistent/directory/results.json"),
+        (&["--csv", "/"], "/ is a directory, not a file to write"),
+        (&["--html", "/nonexistent/page"], "cannot write /nonexistent/page"),
+        (&["--out", "/dev/null/x"], "cannot create the directory /dev/null/x"),
     ] {
         let error = refused(&[&["torture"], args].concat());
         assert!(error.contains(says), "{args:?}: {error}");
@@ -179,8 +182,12 @@ fn results_are_written_with_provenance_and_never_over_older_ones() {
 
 #[test]
 fn an_interrupted_run_keeps_and_prints_what_it_has() {
-    let args = ["torture", "--lock", "reference-tas,byte", "--time", "600s", "--stat-interval", "100ms"];
-    let mut child = command(&args).stdout(Stdio::piped()).spawn().expect("the binary runs");
+    let folder = tempfile::tempdir().unwrap();
+    let args =
+        ["torture", "--lock", "reference-tas,byte", "--time", "600s", "--stat-interval", "100ms", "--out"];
+    let mut command = command(&args);
+    command.arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the binary runs");
     let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines().map_while(Result::ok);
     // The first lock is under way.
     let mut text: String =
@@ -190,10 +197,22 @@ fn an_interrupted_run_keeps_and_prints_what_it_has() {
         text += "\n";
         text += &line;
     }
-    let status = child.wait().expect("it ends");
-    assert_eq!(status.code(), Some(130), "{text}");
-    assert!(text.contains("interrupted: 1 of 2 locks"), "it did not wait for the end of the run: {text}");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(code(&output), 130, "{text}");
+    let error = common::text(&output.stderr);
+    let says = "1 of 2 results are kept\nstanchion: interrupted; what was finished is above and in the files";
+    assert!(error.contains(says), "it did not wait for the end of the run: {error}");
     assert!(text.contains("reference-tas-torture: End: Writes:  Total: "), "{text}");
+    let results = &json(&folder.path().join("torture.json"))["results"];
+    assert_eq!((results.as_array().map(Vec::len), &results[0]["interrupted"]), (Some(1), &true.into()));
+    let read = |name| std::fs::read_to_string(folder.path().join(name)).expect("written");
+    let (rows, page) = (read("torture.csv"), read("torture.html"));
+    assert!(rows.starts_with("# stanchion torture, complete: false\n"), "{rows}");
+    let rows: Vec<&str> = rows.lines().filter(|line| !line.starts_with('#')).collect();
+    let acquired = &results[0]["finished"]["writes"]["total"];
+    assert!(rows.len() == 2 && rows[1].starts_with("reference-tas,interrupted,"), "{rows:?}");
+    assert!(rows[1].contains(&format!(",{acquired},")), "{acquired}: {rows:?}");
+    assert!(page.contains("<b>unfinished run</b>") && page.contains(&format!(">{acquired}</td>")), "{page}");
 }
 
 #[test]

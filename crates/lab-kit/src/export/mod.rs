@@ -1,6 +1,7 @@
 //! Result files: opened, or refused, before anything is measured; rewritten whole whenever there is more to
 //! say, or, if they are no regular files, written to once at the end; as [`json`] and [`csv()`], and as pages
-//! ([`page`]) with plots ([`svg`]) and the tables of the terminal ([`grid`]).
+//! ([`page`]) with plots ([`svg`]) and the tables of the terminal ([`grid`]), which follow from [`columns`].
+pub mod columns;
 mod files;
 pub mod grid;
 pub mod page;
@@ -132,20 +133,21 @@ impl<R> Exports<R> {
                 Ok((file, stream)) => {
                     exports.0.push(Target { path, file, writer, stream, fresh, current: false });
                 }
-                Err(error) => {
-                    exports.abandon();
-                    return Err(message(&path, "cannot write", &error));
-                }
+                Err(error) => return Err(message(&path, "cannot write", &error)),
             }
         }
         Ok(exports)
     }
 
-    /// Replaces every file by the present state of the report; a reader sees the old one or the new one.
+    /// Replaces every file by the present state of the report; a reader sees the old one or the new one. A
+    /// writer without a word leaves its file as it is.
     pub fn write(&mut self, report: &R) -> Result<(), String> {
         self.0.iter_mut().for_each(|target| target.current = false);
         for target in &mut self.0 {
             let text = (target.writer)(report);
+            if text.is_empty() {
+                continue;
+            }
             if let Some((_, last)) = &mut target.stream {
                 *last = text;
             } else {
@@ -162,16 +164,7 @@ impl<R> Exports<R> {
 
     /// Takes away the empty files of a run that came to nothing.
     pub fn abandon(&mut self) {
-        self.abandon_those(|_| true);
-    }
-
-    /// The same for some; the others are still written.
-    pub fn abandon_those(&mut self, named: impl Fn(&Path) -> bool) {
-        for target in self.0.extract_if(.., |target| named(&target.path)) {
-            if target.fresh {
-                let _ = fs::remove_file(&target.file);
-            }
-        }
+        drop(Self(mem::take(&mut self.0)));
     }
 
     /// The files that have the last state, a line each. Streams get it now, because only then it is known
@@ -215,8 +208,12 @@ impl<R> Exports<R> {
 }
 
 impl<R> Drop for Exports<R> {
+    /// Files that were never written are taken away again.
     fn drop(&mut self) {
         self.flush();
+        for target in self.0.iter().filter(|target| target.fresh) {
+            let _ = fs::remove_file(&target.file);
+        }
     }
 }
 
@@ -282,8 +279,27 @@ mod tests {
     #[test]
     fn a_run_that_comes_to_nothing_leaves_nothing_new() {
         let dir = tempfile::tempdir().expect("a temporary directory");
+        let there = || fs::read_dir(dir.path()).expect("readable").count();
         open(&wanted(dir.path(), false)).expect("writable").abandon();
-        assert_eq!(fs::read_dir(dir.path()).expect("readable").count(), 0);
+        assert_eq!(there(), 0);
+        let exports = open(&wanted(dir.path(), false)).expect("writable");
+        assert_eq!(there(), 3);
+        drop(exports);
+        assert_eq!(there(), 0, "whoever goes without a word leaves nothing, too");
+    }
+
+    #[test]
+    fn a_writer_without_a_word_leaves_its_file_as_it_is() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let [old, new, told] = ["old", "new", "told"].map(|name| dir.path().join(name));
+        fs::write(&old, "precious").expect("written");
+        let silent: Writer<u32> = |_| String::new();
+        let files = vec![(old.clone(), silent), (new.clone(), silent), (told.clone(), |_| "word".to_owned())];
+        let mut exports = Exports::open(files, true).expect("writable");
+        exports.write(&1).expect("written");
+        assert_eq!(exports.written(), format!("written: {}\n", told.display()));
+        drop(exports);
+        assert!(fs::read_to_string(old).expect("there") == "precious" && !new.exists() && told.exists());
     }
 
     #[test]

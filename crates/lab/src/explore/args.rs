@@ -3,7 +3,7 @@ use crate::one_by_one::chosen;
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use core::time::Duration;
-use lab_kit::export::ResultFile;
+use lab_kit::export::Files;
 use lab_kit::names::{LockNames, unknown};
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within};
@@ -77,8 +77,9 @@ pub(crate) struct Args {
     #[arg(long)]
     pub(super) expect_failure: bool,
 
+    // As explore.json, explore.csv and explore.html in a directory, written after each lock.
     #[command(flatten)]
-    pub(super) file: ResultFile,
+    pub(super) files: Files,
 }
 
 impl Args {

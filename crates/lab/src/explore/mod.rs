@@ -4,11 +4,10 @@
 //! over threads, and what came of each lock.
 mod args;
 
-use crate::columns::table;
-use crate::one_by_one::{Report, cpus};
+use crate::one_by_one::{self, Report, cpus};
 pub(crate) use args::Args;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use lab_kit::export::grid::trimmed;
+use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, PASSED, add, say};
 use lab_kit::progress::Progress;
@@ -57,11 +56,13 @@ fn explore_all(args: &Args) -> Result<ExitCode, String> {
     let options = json!({
         "contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults
     });
-    let (report, file) = Report::open("explore", args.seed, Some(options), &args.file)?;
-    interrupt::install();
-    say!("explore: seed {}, {}", args.seed, args.describe());
-    let told = |all: &[Outcome]| summary(all, args.expect_failure);
-    Ok(report.run(&subjects, file, |_, subject| explore_one(subject, args), told))
+    let experiment = Experiment::open(&args.files, &Report::FORMATS, subjects.len())?;
+    let set_up = format!("seed {}, {}", args.seed, args.describe());
+    let report = Report::new(args.seed, set_up, Some(options), args.expect_failure);
+    let steps = args.time.map_or(args.schedules(), |time| time.as_millis() as u64);
+    Ok(report.run(experiment, &subjects, |number, subject, progress| {
+        explore_one(subject, args, &progress.part(number, steps))
+    }))
 }
 
 fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
@@ -81,10 +82,8 @@ fn again(args: &Args, what: &Replay) -> Result<ExitCode, String> {
 const CHUNK: u64 = 128;
 
 /// Explores one lock, and prints how it failed. Which schedule fails first does not depend on the threads.
-fn explore_one(subject: &Subject, args: &Args) -> Outcome {
+fn explore_one(subject: &Subject, args: &Args, progress: &Progress) -> Outcome {
     let (start, schedules, options) = (Instant::now(), args.schedules(), args.options());
-    let progress =
-        Progress::new(args.time.map_or(schedules, |time| time.as_millis() as u64), args.file.quiet);
     progress.now(subject.name());
     // The first seed that nobody has taken yet, and the lowest that failed: none above it needs to be run.
     let [next, limit] = [args.seed, args.seed.saturating_add(schedules)].map(AtomicU64::new);
@@ -111,40 +110,18 @@ fn explore_one(subject: &Subject, args: &Args) -> Outcome {
         }
         work();
     });
-    progress.finish();
     let seconds = start.elapsed().as_secs_f64();
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     let finding = tally.failure.as_ref().and_then(|&(seed, _)| investigate(subject, &options, seed));
     let outcome = Outcome::new(subject, args, &tally, seconds, finding.as_ref());
     if let Some(finding) = &finding {
-        say!("{}", outcome.told(&args.flags(), finding));
+        progress.aside(|| say!("{}", outcome.told(&args.flags(), finding)));
     }
     outcome
 }
 
 /// An exploration of so many schedules that draw their faults reaches every row that can be reached.
 const ENOUGH_FOR_ROWS: u64 = 20_000;
-
-fn columns() -> [Column<Outcome>; 8] {
-    [
-        Column::told("lock", |seen: &Outcome| seen.lock),
-        Column::told("schedules", |seen: &Outcome| seen.schedules),
-        Column::told("steps", |seen: &Outcome| seen.steps),
-        Column::told("rows", |seen: &Outcome| {
-            let reached = seen.rows_reached.len();
-            format!("{reached}/{}", reached + seen.rows_missed.len())
-        }),
-        Column::told("worst bypass", |seen: &Outcome| seen.worst_overtaking),
-        Column::told("bound", |seen: &Outcome| seen.bound.clone()),
-        Column::told("schedules/s", |seen: &Outcome| seen.schedules as f64 / seen.seconds.max(1e-9))
-            .shown(|rate| format!("{rate:.0}")),
-        Column::told("verdict", |seen: &Outcome| match &seen.failed {
-            Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
-            None if seen.passed() => "passed".to_owned(),
-            None => "FAILED: rows".to_owned(),
-        }),
-    ]
-}
 
 #[derive(Serialize)]
 struct Failed {
@@ -229,6 +206,54 @@ impl Outcome {
             finding.failure.what, finding.interleaving, finding.replay,
         )
     }
+}
+
+impl one_by_one::Outcome for Outcome {
+    const COMMAND: &'static str = "explore";
+    const TITLE: &'static str = "Locks under adversarial schedules";
+    const SURVIVED: &'static str = "expected to be caught as stated (see --list), and was not";
+
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::new("lock", |seen: &Self| seen.lock).titled("lock"),
+            Column::new("schedules", |seen: &Self| seen.schedules).titled("schedules"),
+            Column::new("steps", |seen: &Self| seen.steps).titled("steps"),
+            Column::new("rows_reached", |seen: &Self| seen.rows_reached.len()),
+            Column::new("rows_missed", |seen: &Self| seen.rows_missed.len()),
+            Column::told("rows", |seen: &Self| {
+                let reached = seen.rows_reached.len();
+                format!("{reached}/{}", reached + seen.rows_missed.len())
+            }),
+            Column::new("worst_overtaking", |seen: &Self| seen.worst_overtaking).titled("worst bypass"),
+            Column::new("bound", |seen: &Self| seen.bound.clone()).titled("bound"),
+            Column::new("seconds", |seen: &Self| seen.seconds),
+            Column::told("schedules/s", |seen: &Self| seen.schedules as f64 / seen.seconds.max(1e-9))
+                .shown(|rate| format!("{rate:.0}")),
+            Column::new("failed_seed", |seen: &Self| Some(seen.failed.as_ref()?.seed)),
+            Column::new("verdict", |seen: &Self| match &seen.failed {
+                Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
+                None if seen.passed() => "passed".to_owned(),
+                None => "FAILED: rows".to_owned(),
+            })
+            .titled("verdict"),
+            Column::new("reason", |seen: &Self| Some(seen.failed.as_ref()?.what.clone())),
+        ]
+    }
+
+    fn lock(&self) -> &str {
+        self.lock
+    }
+
+    /// Rows that were not reached, or should not have been. How a schedule failed was told when it did.
+    fn doubts(&self) -> Vec<String> {
+        let weight = if self.rows_count { "FAILED" } else { "note" };
+        let missed = self.rows_missed.iter().filter(|_| self.failed.is_none());
+        let missed = missed.map(|row| format!("{weight}: row never reached: {row}"));
+        let surprising = self.rows_surprising.iter();
+        let surprising =
+            surprising.map(|row| format!("FAILED: row reached that was said to be out of reach: {row}"));
+        missed.chain(surprising).collect()
+    }
 
     fn passed(&self) -> bool {
         let rows_fine = !self.rows_count || self.rows_missed.is_empty();
@@ -239,23 +264,4 @@ impl Outcome {
     fn caught(&self) -> bool {
         self.failed.is_some() && self.as_stated != Some(false)
     }
-}
-
-/// What is printed in the end, and whether all is as expected: the table, then rows that were not reached.
-fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
-    let mut lines = vec![trimmed(&table(&columns(), all))];
-    for outcome in all {
-        let lock = outcome.lock;
-        let weight = if outcome.rows_count { "FAILED" } else { "note" };
-        let missed = outcome.rows_missed.iter().filter(|_| outcome.failed.is_none());
-        lines.extend(missed.map(|row| format!("{lock}: {weight}: row never reached: {row}")));
-        for row in &outcome.rows_surprising {
-            lines.push(format!("{lock}: FAILED: row reached that was said to be out of reach: {row}"));
-        }
-        if expect_failure && !outcome.caught() {
-            lines.push(format!("{lock}: expected to be caught as stated (see --list), and was not"));
-        }
-    }
-    let good = all.iter().all(if expect_failure { Outcome::caught } else { Outcome::passed });
-    (lines.join("\n"), good)
 }

@@ -3,42 +3,62 @@ use super::figures::{figures, vcpu_cpu_s};
 use super::record::TestOutcome;
 use super::report::{Report, Run};
 use super::table::tables;
-use crate::columns::named;
+use lab_kit::experiment::About;
+use lab_kit::export::columns::named;
 use lab_kit::export::{Formats, page};
-use maud::html;
+use maud::{Markup, html};
 use stanchion_cells::column::Column;
-
-pub(crate) const FORMATS: Formats<Report> =
-    Formats { stem: "guest", json: lab_kit::export::json, csv, html: Some(html) };
 
 /// Headings of the first table that its notes leave out.
 const LEGEND: &str = "; elapsed: from the start of the work to its end; M/s: million acquisitions a second; \
                       halts: how often vCPUs halted; kicks: interrupts that were to wake a vCPU";
 
-/// Where it comes from, and what else a reader must know to judge the figures.
-fn facts(report: &Report) -> Vec<(&'static str, String)> {
-    let setting = &report.setting;
+pub(crate) const FORMATS: Formats<Report> = Formats {
+    stem: "guest",
+    json: lab_kit::export::json,
+    csv: |report| about(report).csv(named(&columns(report.setting.vcpus), &report.runs)),
+    html: Some(|report| {
+        about(report).page(&format!("Locks on vCPUs: {}", report.setting.workload), &shown(report), "")
+    }),
+};
+
+fn about(report: &Report) -> About<'_> {
+    let Report { complete, provenance, setting, .. } = report;
     let first = setting.trials().first().map(|&(lock, round)| setting.words(lock, round, report.rate()));
     let cpus: Vec<String> = setting.cpus.iter().map(ToString::to_string).collect();
-    let mut facts = report.provenance.rows();
-    facts.extend([
-        ("set-up", setting.told()),
+    let mut facts = vec![
+        ("schema", report.schema.to_string()),
         ("CPUs used", cpus.join(" ")),
         ("emulator", setting.qemu.clone()),
         ("image", setting.image.clone()),
         ("guest's words", first.unwrap_or_default()),
         ("limit", format!("{} s", setting.limit_s)),
-    ]);
+    ];
     facts.extend(setting.accel_reason.clone().map(|reason| ("not KVM because", reason)));
-    facts
+    let failed = report.failures();
+    let failed = failed.map(|(run, reason)| format!("{}, run {}: {reason}", run.lock, run.round + 1));
+    let doubts = report.warnings.iter().cloned().chain(failed).collect();
+    About { command: "guest", complete: *complete, provenance, set_up: setting.told(), facts, doubts }
 }
 
-fn csv(report: &Report) -> String {
-    let head = format!("stanchion guest, schema {}, complete: {}", report.schema, report.complete);
-    let facts = facts(report).into_iter().map(|(name, value)| format!("{name}: {value}"));
-    let warnings = report.warnings.iter().map(|warning| format!("warning: {warning}"));
-    let comments = [head].into_iter().chain(facts).chain(warnings);
-    lab_kit::export::csv(comments, named(&columns(report.setting.vcpus), &report.runs))
+fn shown(report: &Report) -> Markup {
+    let tests = report.runs.iter().flat_map(|run| &run.told.tests).map(|test| {
+        let (failed, detail) = (test.outcome == TestOutcome::Failed, test.detail.as_deref());
+        let why = if failed { format!(": {}", detail.unwrap_or_default()) } else { String::new() };
+        (&test.name, test.outcome.told(false).to_owned() + &why)
+    });
+    let tests: Vec<_> = tests.collect();
+    html! {
+        @for ((title, table, notes), more) in tables(report).into_iter().zip([LEGEND, ""]) {
+            h2 { (title) }
+            (page::table(&table))
+            p.sub { (notes) (more) }
+        }
+        @if !tests.is_empty() {
+            h2 { "Conformance tests" }
+            (page::facts(tests))
+        }
+    }
 }
 
 fn columns(vcpus: u16) -> Vec<Column<Run>> {
@@ -59,35 +79,4 @@ fn columns(vcpus: u16) -> Vec<Column<Run>> {
         Column::new("reason", |run: &Run| run.reason.clone()),
     ]);
     columns
-}
-
-fn html(report: &Report) -> String {
-    let (setting, date) = (&report.setting, &report.provenance.date);
-    let failed = report.failures();
-    let failed = failed.map(|(run, reason)| format!("{}, run {}: {reason}", run.lock, run.round + 1));
-    let tests = report.runs.iter().flat_map(|run| &run.told.tests).map(|test| {
-        let (failed, detail) = (test.outcome == TestOutcome::Failed, test.detail.as_deref());
-        let why = if failed { format!(": {}", detail.unwrap_or_default()) } else { String::new() };
-        (&test.name, test.outcome.told(false).to_owned() + &why)
-    });
-    let tests: Vec<_> = tests.collect();
-    let body = html! {
-        h1 { "Locks on vCPUs: " (setting.workload) }
-        p.sub {
-            (setting.told()) " · " (report.provenance.cpu_model) " · " (date) (page::unfinished(report.complete))
-        }
-        (page::doubts(2, report.warnings.iter().cloned().chain(failed)))
-        @for ((title, table, notes), more) in tables(report).into_iter().zip([LEGEND, ""]) {
-            h2 { (title) }
-            (page::table(&table))
-            p.sub { (notes) (more) }
-        }
-        @if !tests.is_empty() {
-            h2 { "Conformance tests" }
-            (page::facts(tests))
-        }
-        h2 { "Where this comes from" }
-        (page::facts(facts(report)))
-    };
-    page::page(&format!("stanchion guest, {date}"), "", &body)
 }

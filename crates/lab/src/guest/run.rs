@@ -10,12 +10,10 @@ use super::transcript::Ending;
 use super::workload::Workload;
 use core::fmt::Write;
 use core::time::Duration;
-use lab_kit::export::Exports;
+use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::{create_for, warn};
-use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
-use std::fs::File;
 use std::process::ExitCode;
 
 /// Everything that can be refused is refused, with one line, before anything is started.
@@ -25,11 +23,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let machine = Machine::find(args.qemu.as_deref(), args.image.as_deref())?;
     setting.image = machine.image.display().to_string();
     // Files come last, because a refusal leaves none behind.
-    let mut exports = args.files.open(&FORMATS)?;
-    let log = args.log.as_deref().map(|path| create_for("--log", path, args.files.results.force)).transpose();
-    let log = log.inspect_err(|_| exports.abandon())?;
+    let mut experiment = Experiment::open(&args.files, &FORMATS, setting.trials().len())?;
+    let log = args.log.as_deref().map(|path| create_for("--log", path, args.files.results.force));
+    let mut log = log.transpose()?;
     let provenance = Provenance::collect(setting.seed);
-    interrupt::install();
     machine.settle(&mut setting);
     setting.qemu = machine.version();
     let alone = setting.cpus.len() < 2 && setting.vcpus > 1;
@@ -40,8 +37,44 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     if !args.files.results.quiet {
         announce(&report);
     }
-    let done = all(args, &machine, &mut report, log, &mut exports);
-    Ok(finish(args.expect_failure, &report, &mut exports, done.err().as_deref()))
+    let setting = report.setting.clone();
+    // A guest that was told to end has to notice, and to write its records.
+    let work = setting.limit_s + (setting.limit_s / 4.0).clamp(1.0, 15.0);
+    let limits = [setting.boot_limit_s, work].map(Duration::from_secs_f64);
+    let trials = setting.trials();
+    experiment.run(&mut report, &trials, |report, number, &trial @ (lock, round), progress| {
+        let run = if setting.runs > 1 { format!(", run {}", round + 1) } else { String::new() };
+        let what = format!("{} {lock}{run}", setting.workload);
+        progress.now(&what);
+        let mut audience = |record: Option<&Record>| {
+            match record {
+                Some(Record::Progress { done, of, what: part }) => {
+                    progress.part(number, *of).set(*done);
+                    progress.now(format!("{what}: {part}"));
+                }
+                Some(Record::Test(test)) if setting.workload == Workload::Conform => {
+                    let outcome = test.outcome.told(args.expect_failure);
+                    progress.say(&format!("test {} ... {outcome}", test.name));
+                }
+                _ => {}
+            }
+            interrupt::requested()
+        };
+        let mut command = machine.command(&setting, &setting.words(lock, round, report.rate()));
+        let run = session::run(&mut command, trial, limits, log.as_mut(), &mut audience)
+            .map_err(|error| format!("{}: {error}", machine.qemu.display()))?;
+        if run.ending == Ending::Stopped {
+            return Ok(false);
+        }
+        let run = run.checked(&setting);
+        progress.part(number, 1).set(1);
+        progress.line(&format!("{what}: {}", table::in_short(&run)));
+        report.runs.push(run);
+        report.complete = report.runs.len() == trials.len();
+        Ok(true)
+    });
+    let (text, failed) = told(&report, args.expect_failure, &experiment.written());
+    Ok(experiment.end(&text, report.complete, failed))
 }
 
 /// Says what is going to happen, seed first, before anything does.
@@ -57,82 +90,22 @@ fn announce(report: &Report) {
     warn(&report.warnings);
 }
 
-/// Parts that a boot is divided into on the bar.
-const PARTS: u64 = 1000;
-
-/// All boots; an interruption ends them, and so does a file that cannot be written.
-fn all(
-    args: &Args,
-    machine: &Machine,
-    report: &mut Report,
-    mut log: Option<File>,
-    exports: &mut Exports<Report>,
-) -> Result<(), String> {
-    let setting = report.setting.clone();
-    // A guest that was told to end has to notice, and to write its records.
-    let work = setting.limit_s + (setting.limit_s / 4.0).clamp(1.0, 15.0);
-    let limits = [setting.boot_limit_s, work].map(Duration::from_secs_f64);
-    let trials = setting.trials();
-    // A guest may be silent for long.
-    let progress = Progress::new(trials.len() as u64 * PARTS, args.files.results.quiet).ticking();
-    for (&trial @ (lock, round), before) in trials.iter().zip((0..).step_by(PARTS as usize)) {
-        if interrupt::requested() {
-            break;
-        }
-        let run = if setting.runs > 1 { format!(", run {}", round + 1) } else { String::new() };
-        let what = format!("{} {lock}{run}", setting.workload);
-        progress.now(&what);
-        let mut audience = |record: Option<&Record>| {
-            match record {
-                Some(Record::Progress { done, of, what: part }) => {
-                    let share = done.saturating_mul(PARTS).checked_div(*of).unwrap_or(0).min(PARTS);
-                    progress.set(before + share);
-                    progress.now(format!("{what}: {part}"));
-                }
-                Some(Record::Test(test)) if setting.workload == Workload::Conform => {
-                    let outcome = test.outcome.told(args.expect_failure);
-                    progress.say(&format!("test {} ... {outcome}", test.name));
-                }
-                _ => {}
-            }
-            interrupt::requested()
-        };
-        let mut command = machine.command(&setting, &setting.words(lock, round, report.rate()));
-        let run = session::run(&mut command, trial, limits, log.as_mut(), &mut audience)
-            .map_err(|error| format!("{}: {error}", machine.qemu.display()))?;
-        if run.ending == Ending::Stopped {
-            break;
-        }
-        let run = run.checked(&setting);
-        progress.set(before + PARTS);
-        progress.line(&format!("{what}: {}", table::in_short(&run)));
-        report.runs.push(run);
-        exports.write(report)?;
-    }
-    progress.finish();
-    report.complete = report.runs.len() == trials.len();
-    exports.write(report)
-}
-
-fn finish(expected: bool, report: &Report, exports: &mut Exports<Report>, error: Option<&str>) -> ExitCode {
+/// What is printed in the end, and whether a boot failed, or with `expected` was not caught failing.
+fn told(report: &Report, expected: bool, written: &str) -> (String, bool) {
     let mut text = String::new();
     if report.setting.workload == Workload::Conform {
         text.push_str(&table::tests(report, expected));
     }
-    if report.runs.is_empty() {
-        exports.abandon();
-    } else {
+    if !report.runs.is_empty() {
         text.push_str(&table::render(report));
     }
-    text.push_str(&exports.written());
-    let survivors = if expected { report.survivors() } else { Vec::new() };
+    text.push_str(written);
+    if !expected {
+        return (text, report.failures().next().is_some());
+    }
+    let survivors = report.survivors();
     if !survivors.is_empty() {
         let _ = writeln!(text, "expected to be caught, but survived: {}", survivors.join(", "));
     }
-    let failed = if expected { !survivors.is_empty() } else { report.failures().next().is_some() };
-    if !report.complete && interrupt::requested() {
-        let (made, asked) = (report.runs.len(), report.setting.trials().len());
-        eprintln!("stanchion: {made} of {asked} boots were finished and are kept");
-    }
-    exports.end(&text, report.complete, failed, error)
+    (text, !survivors.is_empty())
 }

@@ -1,6 +1,6 @@
 //! Every cell as JSON and as CSV.
-use crate::columns::named;
 use lab_kit::export::Formats;
+use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use stanchion_cells::column::Value;

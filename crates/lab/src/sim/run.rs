@@ -6,7 +6,7 @@ use super::{export, table, timeline, trace};
 use crate::ablate::Sample;
 use crate::one_by_one::cpus;
 use core::fmt::Write as _;
-use lab_kit::export::Exports;
+use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::print;
 use lab_kit::progress::Progress;
@@ -15,7 +15,6 @@ use lab_kit::units::round_ns;
 use stanchion_cells::cell::{Cell, SceneInfo, State};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Recording;
-use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::Instant;
@@ -57,9 +56,6 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     }
     let Config { scenes, setting, watched } = Config::resolve(args)?;
     let jobs = args.jobs.unwrap_or_else(cpus);
-    let exports = export::open(args)?;
-    interrupt::install();
-    pool::keep_panics_to_cells();
     let infos: Vec<SceneInfo> = scenes.iter().map(SceneInfo::of).collect();
     let mut tasks = Vec::new();
     for (scene, info) in scenes.iter().zip(&infos) {
@@ -68,12 +64,15 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
         }
     }
     let (cells, seeds, first) = (tasks.len(), setting.seeds.len(), setting.seeds[0]);
+    // vCPUs of runs, which is roughly what they cost.
+    let cost = tasks.iter().map(|task| (task.vcpus * seeds) as u64).sum();
+    let progress = Progress::new(cost, args.files.results.quiet).ticking();
+    let experiment = Experiment::new(export::open(args)?, progress, cells);
+    pool::keep_panics_to_cells();
     if !args.files.results.quiet {
         let time = round_ns(setting.time_ns as f64);
         eprintln!("{cells} cells x {seeds} seeds from {first}, {time} of virtual time each, {jobs} at once");
     }
-    // vCPUs of runs, which is roughly what they cost.
-    let cost = tasks.iter().map(|task| (task.vcpus * seeds) as u64).sum();
     let recorded = Mutex::new(None);
     let mut driver = Driver {
         recorded: &recorded,
@@ -87,13 +86,11 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
             cells: Vec::new(),
             recording: None,
         },
-        exports,
-        pictures: [args.trace.as_deref(), args.timeline.as_deref()],
-        progress: Progress::new(cost, args.files.results.quiet).ticking(),
+        experiment,
+        cells,
         vcpus_done: 0,
         places: Vec::new(),
         start: Instant::now(),
-        error: None,
     };
     let one = |task: &Task, seed: u64| {
         let mut spec = pool::spec(task, &setting, seed);
@@ -105,15 +102,8 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
         Ok(outcome)
     };
     pool::run_all(&tasks, &setting.seeds, jobs, &one, &interrupt::requested, &mut driver);
-    driver.progress.finish();
-    driver.report.complete = driver.report.cells.len() == cells;
-    if driver.report.cells.is_empty() {
-        driver.exports.abandon();
-    } else {
-        driver.write();
-    }
     let text = render(&driver.report);
-    Ok(finish(&mut driver, args, text))
+    Ok(finish(driver, args, text))
 }
 
 /// Keeps report, files and progress up to date while the pool runs.
@@ -121,55 +111,43 @@ struct Driver<'a> {
     /// What was seen of the last run.
     recorded: &'a Mutex<Option<Recording>>,
     report: Report,
-    exports: Exports<Report>,
-    /// Files that a run without a recording leaves as they are.
-    pictures: [Option<&'a Path>; 2],
-    progress: Progress,
+    experiment: Experiment<Report>,
+    cells: usize,
     vcpus_done: u64,
     /// The place among the tasks of each cell of the report.
     places: Vec<usize>,
     start: Instant,
-    error: Option<String>,
 }
 
 impl Observer for Driver<'_> {
     fn run_done(&mut self, task: &Task) {
         self.vcpus_done += task.vcpus as u64;
-        self.progress.set(self.vcpus_done);
-        self.progress.now(format!("{}, {} vCPUs, {}", task.info.machine, task.vcpus, task.lock));
+        self.experiment.progress.set(self.vcpus_done);
+        self.experiment.progress.now(format!("{}, {} vCPUs, {}", task.info.machine, task.vcpus, task.lock));
     }
 
     fn cell_done(&mut self, index: usize, cell: Cell) {
-        self.progress.seldom(&format!("done: {}, {} vCPUs, {}", cell.machine, cell.vcpus, cell.lock));
+        let done = format!("done: {}, {} vCPUs, {}", cell.machine, cell.vcpus, cell.lock);
+        self.experiment.progress.seldom(&done);
         // In the order of the plan, whichever thread was faster.
         let at = self.places.partition_point(|&place| place < index);
         self.places.insert(at, index);
         self.report.cells.insert(at, cell);
         self.report.compare();
         self.report.recording = self.recorded.lock().expect("no thread panics with it").take();
-        self.write();
-    }
-}
-
-impl Driver<'_> {
-    fn write(&mut self) {
-        if self.report.recording.is_none() {
-            self.exports.abandon_those(|path| self.pictures.contains(&Some(path)));
-        }
+        self.report.complete = self.places.len() == self.cells;
         let seconds = self.start.elapsed().as_secs_f64();
         self.report.effort.seconds = seconds;
         self.report.effort.memory_events_per_second = self.report.memory_events() as f64 / seconds.max(1e-9);
-        // Said once and at the end: the simulation goes on, the terminal still gets its tables.
-        self.error = self.exports.write(&self.report).err().or(self.error.take());
+        self.experiment.keep(&self.report);
     }
 }
 
-fn finish(driver: &mut Driver, args: &Args, mut text: String) -> ExitCode {
-    let report = &driver.report;
+fn finish(Driver { report, mut experiment, .. }: Driver, args: &Args, mut text: String) -> ExitCode {
     if !report.cells.is_empty() {
-        let _ = write!(text, "\n{}", table::simulated(report));
+        let _ = write!(text, "\n{}", table::simulated(&report));
     }
-    let _ = write!(text, "\n{}", driver.exports.written());
+    let _ = write!(text, "\n{}", experiment.written());
     let notes = report.looked_at(&|seen, of| {
         let cut = args.trace.as_ref().and_then(|_| trace::note(seen, trace::MOST));
         [cut, args.timeline.as_ref().and_then(|_| timeline::note(seen, of))]
@@ -181,14 +159,14 @@ fn finish(driver: &mut Driver, args: &Args, mut text: String) -> ExitCode {
         [] => Ok(()),
     };
     let failed = report.failed() || !report.complete && !interrupt::requested();
-    driver.exports.end(text.trim_start_matches('\n'), report.complete, failed, driver.error.as_deref())
+    experiment.end(text.trim_start_matches('\n'), report.complete, failed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::sim::tests as testing;
-    use lab_kit::export::Writer;
+    use lab_kit::export::{Files, ResultFile};
     use std::fs;
 
     #[test]
@@ -196,24 +174,28 @@ mod tests {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let [table, picture] = ["table", "picture"].map(|name| dir.path().join(name));
         fs::write(&picture, "old").expect("written");
-        let files = [&table, &picture].map(|path| (path.clone(), (|_| "new".to_owned()) as Writer<Report>));
+        let results = ResultFile { force: true, json: Some(table.clone()), quiet: true };
+        let files = Files { results, ..Files::default() };
+        let args = Args { files, timeline: Some(picture.clone()), ..Args::default() };
+        let mut report = testing::report(&["byte"], &[1]);
+        let cell = report.cells.pop().expect("one");
+        let exports = export::open(&args).expect("writable");
         let recorded = Mutex::new(None);
         let mut driver = Driver {
             recorded: &recorded,
-            report: testing::report(&["byte"], &[1]),
-            exports: Exports::open(files.into(), true).expect("writable"),
-            pictures: [None, Some(&picture)],
-            progress: Progress::new(1, true),
+            report,
+            experiment: Experiment::new(exports, Progress::new(1, true), 1),
+            cells: 1,
             vcpus_done: 0,
             places: Vec::new(),
             start: Instant::now(),
-            error: None,
         };
-        driver.write();
+        driver.cell_done(0, cell);
+        assert!(driver.report.complete);
         let text = |path| fs::read_to_string(path).expect("readable");
-        assert_eq!((text(&table), text(&picture)), ("new".to_owned(), "old".to_owned()));
+        assert!(text(&table).contains("\"complete\": true") && text(&picture) == "old");
         let told = format!("written: {}\n", table.display());
-        assert_eq!(driver.exports.written(), told, "what is not written is not told");
+        assert_eq!(driver.experiment.written(), told, "what is not written is not told");
     }
 
     #[test]

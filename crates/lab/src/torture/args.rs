@@ -5,7 +5,7 @@ use crate::one_by_one::{chosen, cpus};
 use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use core::time::Duration;
-use lab_kit::export::ResultFile;
+use lab_kit::export::Files;
 use lab_kit::names::{self, LockNames};
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within};
@@ -79,8 +79,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, requires = "expect_failure", value_parser = value_parser!(u32).range(1..=12))]
     pub(super) tries: u32,
 
+    // As torture.json, torture.csv and torture.html in a directory, written after each lock.
     #[command(flatten)]
-    pub(super) file: ResultFile,
+    pub(super) files: Files,
 
     /// Carry out orders from a parent process (JSON)
     #[arg(long, hide = true, value_name = "ORDERS")]

@@ -21,9 +21,10 @@ mod tormentor;
 mod watchdog;
 mod worker;
 
-use crate::one_by_one::Report;
+use crate::one_by_one::{Outcome as _, Report};
 pub(crate) use args::Args;
 use args::{Extras, Orders};
+use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use lab_kit::progress::Progress;
@@ -85,23 +86,21 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
     let rows = args.rows()?;
     let mut all = args.orders(&rows)?;
     // Last, because from here on there is a file.
-    let (report, file) = Report::open("torture", all.seed, None, &args.file)?;
-    interrupt::install();
+    let experiment = Experiment::open(&args.files, &Report::FORMATS, rows.len())?;
     args::ask_permission(&mut all.extras);
-    // What is going to happen, seed first, before anything does.
     let Orders { seed, seconds, writers, readers, extras, .. } = all;
     let sharing = match args.readers(rows.iter().any(|row| row.skills.shares)) {
         sharing if sharing == readers => String::new(),
         sharing => format!(" ({sharing} where readers share)"),
     };
     let with = if extras.names().is_empty() { "no extras".to_owned() } else { extras.names().join(", ") };
-    say!(
-        "torture: seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
+    let set_up = format!(
+        "seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
     );
-    let run = |number: usize, row: &&registry::Row| {
+    let run = |number: usize, row: &&registry::Row, progress: &Progress| {
+        progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
         let run = |orders: Orders| {
-            let progress = Progress::new((orders.seconds * 1000.0) as u64, args.file.quiet);
-            progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
+            let progress = progress.part(number, (orders.seconds * 1000.0) as u64);
             parent::run_child(row, orders, &progress)
         };
         let mut outcome = until_caught(args.orders_for(&all, row), args.tries, run);
@@ -110,7 +109,7 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
         }
         outcome
     };
-    Ok(report.run(&rows, file, run, |all| outcome::summary(all, args.expect_failure)))
+    Ok(Report::new(seed, set_up, None, args.expect_failure).run(experiment, &rows, run))
 }
 
 #[cfg(test)]

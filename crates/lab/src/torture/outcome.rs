@@ -1,30 +1,19 @@
 //! What became of one lock, and what a child process tells its parent of it: one JSON object per line.
 use super::args::Orders;
 use super::tally::{Counts, Shared, Tally};
-use crate::columns::table;
-use lab_kit::export::grid::trimmed;
+use crate::one_by_one::{self, Outcome as _};
 use serde::{Deserialize, Serialize};
 use stanchion_cells::column::Column;
 use std::io::Write as _;
 
-/// Who died has not told everything.
-fn columns() -> [Column<Outcome>; 11] {
-    [
-        Column::told("lock", |seen: &Outcome| seen.orders.lock.clone()),
-        Column::told("verdict", Outcome::verdict),
-        Column::told("acquired", |seen: &Outcome| Some(seen.counts?.0.total + seen.counts?.1.total)),
-        Column::told("max/min", |seen: &Outcome| {
-            seen.counts.map(|(writes, _)| format!("{}/{}", writes.max, writes.min))
-        }),
-        Column::told("fail", |seen: &Outcome| Some(seen.counts?.0.fail + seen.counts?.1.fail)),
-        Column::told("Jain", |seen: &Outcome| Some(seen.finished.as_ref()?.jain))
-            .shown(|jain| format!("{jain:.2}")),
-        Column::told("nested", |seen: &Outcome| Some(seen.finished.as_ref()?.counts.nested)),
-        Column::told("handlers", |seen: &Outcome| Some(seen.finished.as_ref()?.counts.handler_runs)),
-        Column::told("deepest", |seen: &Outcome| Some(seen.finished.as_ref()?.handler_deepest)),
-        Column::told("fifths", |seen: &Outcome| Some(seen.finished.as_ref()?.counts.handler_fifth)),
-        Column::told("threads", |seen: &Outcome| Some(seen.finished.as_ref()?.threads)),
-    ]
+/// A count of a run that has told everything: who died has not.
+fn sum(name: &'static str, of: fn(&Finished) -> u64) -> Column<Outcome> {
+    Column::new(name, move |seen: &Outcome| seen.finished.as_ref().map(of)).titled(name)
+}
+
+/// The same of the writers and of the readers, as they last told them.
+fn tally(name: &str, of: fn(Tally, Tally) -> u64) -> Column<Outcome> {
+    Column::new(name, move |seen: &Outcome| seen.counts.map(|(writes, reads)| of(writes, reads)))
 }
 
 /// One way to fail. `NotStarted` says nothing about the lock: no threads or no process were to be had.
@@ -174,16 +163,51 @@ impl Outcome {
             (true, false) => "passed",
         }
     }
+}
 
-    fn lines(&self) -> impl Iterator<Item = String> {
-        let shared = self.finished.as_ref().and_then(|sums| sums.shared);
-        let shared = shared.into_iter().map(|shared| shared.line());
-        let failures = self.failures.iter().map(|failure| format!("FAILED: {failure}"));
-        let notes = self.notes.iter().map(|note| format!("note: {note}"));
-        shared.chain(failures).chain(notes).map(|line| format!("{}: {line}", self.orders.lock))
+impl one_by_one::Outcome for Outcome {
+    const COMMAND: &'static str = "torture";
+    const TITLE: &'static str = "Locks under torture";
+    const SURVIVED: &'static str = "expected to fail, but survived";
+
+    fn columns() -> Vec<Column<Self>> {
+        vec![
+            Column::new("lock", |seen: &Self| seen.orders.lock.clone()).titled("lock"),
+            Column::new("verdict", Self::verdict).titled("verdict"),
+            Column::new("seed", |seen: &Self| seen.orders.seed),
+            Column::new("seconds", |seen: &Self| seen.orders.seconds),
+            tally("acquired", |writes, reads| writes.total + reads.total).titled("acquired"),
+            tally("writes_max", |writes, _| writes.max),
+            tally("writes_min", |writes, _| writes.min),
+            Column::told("max/min", |seen: &Self| {
+                seen.counts.map(|(writes, _)| format!("{}/{}", writes.max, writes.min))
+            }),
+            tally("fail", |writes, reads| writes.fail + reads.fail).titled("fail"),
+            Column::new("jain", |seen: &Self| Some(seen.finished.as_ref()?.jain))
+                .titled("Jain")
+                .shown(|jain| format!("{jain:.2}")),
+            sum("nested", |sums| sums.counts.nested),
+            sum("handlers", |sums| sums.counts.handler_runs),
+            sum("deepest", |sums| sums.handler_deepest),
+            sum("fifths", |sums| sums.counts.handler_fifth),
+            sum("threads", |sums| sums.threads),
+            Column::new("reason", |seen: &Self| {
+                let failures: Vec<String> = seen.failures.iter().map(Failure::to_string).collect();
+                (!failures.is_empty()).then(|| failures.join("; "))
+            }),
+        ]
     }
 
-    pub(crate) fn passed(&self) -> bool {
+    fn lock(&self) -> &str {
+        &self.orders.lock
+    }
+
+    fn doubts(&self) -> Vec<String> {
+        let failures = self.failures.iter().map(|failure| format!("FAILED: {failure}"));
+        failures.chain(self.notes.iter().map(|note| format!("note: {note}"))).collect()
+    }
+
+    fn passed(&self) -> bool {
         self.failures.is_empty()
     }
 
@@ -193,22 +217,10 @@ impl Outcome {
     }
 }
 
-/// What is printed in the end, and whether all is as expected: the table, then what went wrong.
-pub(crate) fn summary(all: &[Outcome], expect_failure: bool) -> (String, bool) {
-    let mut lines = vec![format!("\n{}", trimmed(&table(&columns(), all)))];
-    lines.extend(all.iter().flat_map(Outcome::lines));
-    let survivors = all.iter().filter(|outcome| expect_failure && !outcome.caught());
-    let survivors: Vec<&str> = survivors.map(|outcome| outcome.orders.lock.as_str()).collect();
-    if !survivors.is_empty() {
-        lines.push(format!("expected to fail, but survived: {}", survivors.join(", ")));
-    }
-    let good = all.iter().all(if expect_failure { Outcome::caught } else { Outcome::passed });
-    (lines.join("\n"), good)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::one_by_one::tests::report;
 
     fn outcome(failures: &[Failure]) -> Outcome {
         Outcome { failures: failures.to_vec(), ..Outcome::default() }
@@ -216,7 +228,8 @@ mod tests {
 
     #[test]
     fn what_is_good_depends_on_what_is_expected() {
-        let good = |seen: &[Failure]| [false, true].map(|expect| summary(&[outcome(seen)], expect).1);
+        let good =
+            |seen: &[Failure]| [false, true].map(|expect| !report(vec![outcome(seen)], expect).failed());
         assert_eq!(good(&[]), [true, false]);
         assert_eq!(good(&[Failure::Torn { count: 1 }]), [false, true]);
         assert_eq!(good(&[Failure::NotStarted]), [false, false], "a run that never began has caught nothing");
@@ -280,7 +293,7 @@ mod tests {
 
     #[test]
     fn the_summary_has_a_row_per_lock_and_a_line_per_failure() {
-        let (text, _) = summary(&outcomes(), true);
+        let text = report(outcomes(), true).text();
         let lines: Vec<&str> = text.lines().collect();
         assert!(
             lines

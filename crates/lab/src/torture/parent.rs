@@ -113,6 +113,9 @@ fn handle(row: &Row, outcome: &mut Outcome, event: Event, progress: &Progress) {
         }
         Event::Finished(finished) => {
             say_counts("End: ", finished.writes, finished.reads);
+            if let Some(shared) = finished.shared {
+                progress.aside(|| say!("{}: {}", row.name, shared.line()));
+            }
             outcome.finish(*finished);
         }
     }
@@ -151,6 +154,7 @@ fn ended(outcome: &mut Outcome, status: ExitStatus) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::one_by_one::Outcome as _;
     use crate::torture::outcome::Finished;
 
     fn outcome() -> Outcome {

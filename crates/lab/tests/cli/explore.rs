@@ -1,6 +1,5 @@
 //! `stanchion explore` from the outside: the real binary, few schedules.
 use crate::common::{json, refused, stanchion, text};
-use std::path::Path;
 use std::process::Output;
 
 fn explore(words: &[&str]) -> Output {
@@ -33,7 +32,11 @@ fn broken_locks_are_caught_as_stated() {
     assert_eq!(code(&explore(&["--lock", "busted-try-lies", "--seed", "1"])), 1);
     let survived = explore(&["--lock", "byte", "--schedules", "50", "--seed", "1", "--expect-failure"]);
     assert_eq!(code(&survived), 1, "a sound lock is not caught");
-    assert!(stdout(&survived).contains("byte: expected to be caught"), "{}", stdout(&survived));
+    assert!(
+        stdout(&survived).contains("expected to be caught as stated (see --list), and was not: byte"),
+        "{}",
+        stdout(&survived)
+    );
 }
 
 #[test]
@@ -63,14 +66,31 @@ fn the_first_failure_does_not_depend_on_the_number_of_threads() {
 #[test]
 fn results_are_written_for_programs() {
     let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("explore.json");
-    let path = path.to_str().expect("a plain name");
-    let args = ["--lock", "qspin,busted-odd-word", "--schedules", "200", "--seed", "1", "--json", path];
-    assert_eq!(code(&explore(&args)), 1);
-    let file = json(Path::new(path));
+    let out = folder.path().to_str().expect("a plain name");
+    let args = ["--lock", "qspin,busted-odd-word", "--schedules", "200", "--seed", "1", "--out", out];
+    let output = explore(&args);
+    assert_eq!(code(&output), 1);
+    for ending in ["json", "csv", "html"] {
+        let line = format!("written: {out}/explore.{ending}");
+        assert!(stdout(&output).lines().any(|other| other == line), "{line}: {}", stdout(&output));
+    }
+    let file = json(&folder.path().join("explore.json"));
     assert_eq!(file["command"], "explore");
     assert_eq!(file["results"][0]["schedules"], 200);
     assert_eq!(file["results"][1]["failed"]["kind"], "transition");
+    let mut rows = csv::ReaderBuilder::new();
+    let mut rows = rows.comment(Some(b'#')).from_path(folder.path().join("explore.csv")).expect("written");
+    let names = rows.headers().expect("names").clone();
+    let records: Vec<_> = rows.records().map(|row| row.expect("as long as the others")).collect();
+    assert_eq!(records.len(), 2);
+    for (record, result) in records.iter().zip(file["results"].as_array().expect("two")) {
+        for name in ["lock", "schedules", "steps", "worst_overtaking", "bound", "seconds"] {
+            let place = names.iter().position(|other| other == name).expect(name);
+            let value = &result[name];
+            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+            assert_eq!(record[place], value, "{name}");
+        }
+    }
     let again = refused(&[&["explore"], &args[..]].concat());
     assert!(again.contains("exists already; use --force to replace it"), "{again}");
 }
@@ -91,6 +111,7 @@ fn bad_input_is_refused_in_one_line() {
             "for '--seed <N>': 18446744073709551615 is not in 0..=9223372036854775807",
         ),
         (&["--replay", "5"], "--replay needs the lock"),
+        (&["--html", "/nonexistent/page"], "cannot write /nonexistent/page"),
         (&["--lock", "qspin", "--replay", "5/1/none/0x"], "'0x' is no turn"),
     ] {
         let told = refused(&[&["explore"], args].concat());

@@ -1,12 +1,13 @@
 //! One self-contained page: plots and tables for each machine and workload, and where it all comes from.
+use super::about;
 use crate::sim::report::Report;
-use crate::sim::table::{QUANTITIES, SPENT, figures, notes, result, shown, simulated, spent, title};
+use crate::sim::table::{QUANTITIES, SPENT, figures, notes, result, shown, spent, title};
 use crate::sim::timeline::COLOURS;
 use core::iter::once;
 use lab_kit::export::grid::heading;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, at, picture, sample, sample_of, text};
 use lab_kit::export::{colours, page};
-use lab_kit::units::{percent, plain, round_ns};
+use lab_kit::units::{percent, plain};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Figures, SceneInfo};
 use stanchion_cells::column::Column;
@@ -16,28 +17,19 @@ use stanchion_sim::Cause;
 const RULES: &str = ".words2 :nth-child(2),.words3 *{text-align:left}";
 
 pub(super) fn write(report: &Report) -> String {
-    let (setting, date) = (&report.setting, &report.provenance.date);
-    let more = [("fields set", setting.sets.join(" ")), ("simulated", simulated(report))];
-    let body = html! {
-        h1 { "Locks in simulation" }
-        p.sub {
-            (round_ns(setting.time_ns as f64)) " of virtual time, " (setting.seeds.len()) " seeds from " (setting.seeds[0])
-            " · " (date) (page::unfinished(report.complete))
-        }
+    let locks = &report.setting.locks;
+    let shown = html! {
         ul.legend {
-            @for (index, lock) in setting.locks.iter().enumerate() { li { (sample_of(index, false, false)) (lock) } }
+            @for (index, lock) in locks.iter().enumerate() { li { (sample_of(index, false, false)) (lock) } }
         }
         @for scene in report.begun() { (section(report, scene)) }
-        h2 { "Where this comes from" }
-        (page::facts(report.provenance.rows().into_iter().chain(more)))
         p.sub {
-            "Figures are those of a simulated machine, not of the one named above, which only ran the simulation. "
+            "Figures are those of a simulated machine, not of the one named below, which only ran the simulation. "
             "The same seed gives the same run on every host. "
             "Intervals tell how much the seed matters, not how true the machine is."
         }
     };
-    let rules = colours(setting.locks.len()) + RULES;
-    page::page(&format!("stanchion sim, {date}"), &rules, &body)
+    about(report).page("Locks in simulation", &shown, &(colours(locks.len()) + RULES))
 }
 
 fn section(report: &Report, scene: &SceneInfo) -> Markup {

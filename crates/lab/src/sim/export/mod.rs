@@ -3,13 +3,21 @@ mod html;
 
 use super::args::Args;
 use super::report::Report;
+use super::table::simulated;
 use super::{timeline, trace};
-use crate::columns::named;
+use lab_kit::experiment::About;
+use lab_kit::export::columns::named;
 use lab_kit::export::{Exports, Formats, Writer, json};
-use stanchion_cells::cell::Setting;
+use lab_kit::units::round_ns;
+use stanchion_cells::cell::{Cell, Setting};
 use stanchion_cells::columns::{CellRow, of_cells};
 
-const FORMATS: Formats<Report> = Formats { stem: "sim", json, csv, html: Some(html::write) };
+const FORMATS: Formats<Report> = Formats {
+    stem: "sim",
+    json,
+    csv: |report| about(report).csv(named(&of_cells(), rows(report))),
+    html: Some(html::write),
+};
 
 /// Opens the files that were asked for, or refuses what cannot be written.
 pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
@@ -22,18 +30,24 @@ pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
     Exports::open(files, args.files.results.force)
 }
 
-/// One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
-fn csv(report: &Report) -> String {
-    let head = format!("stanchion sim, schema {}, complete: {}", report.schema, report.complete);
-    let facts = report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
-    let Setting { time_ns, warm_up_ns, limit, sets, .. } = &report.setting;
-    let time = format!("virtual time: {time_ns} ns after {warm_up_ns} ns");
-    let limits = format!("{time}, limit {limit} events, fields set: {}", sets.join(" "));
-    let rows = report.cells.iter().map(|cell| {
-        let scene = report.scenes.iter().find(|scene| cell.is_of(scene));
-        CellRow { scene, cell }
-    });
-    lab_kit::export::csv([head].into_iter().chain(facts).chain([limits]), named(&of_cells(), rows))
+fn about(report: &Report) -> About<'_> {
+    let Report { complete, provenance, setting, .. } = report;
+    let Setting { time_ns, warm_up_ns, limit, sets, seeds, .. } = setting;
+    let facts = vec![
+        ("schema", report.schema.to_string()),
+        ("virtual time", format!("{time_ns} ns after {warm_up_ns} ns, limit {limit} events")),
+        ("fields set", sets.join(" ")),
+        ("simulated", simulated(report)),
+    ];
+    let (time, number) = (round_ns(*time_ns as f64), seeds.len());
+    let set_up = format!("{time} of virtual time, {number} seeds from {}", seeds[0]);
+    About { command: "sim", complete: *complete, provenance, set_up, facts, doubts: Vec::new() }
+}
+
+/// The cells, each with its scene.
+fn rows(report: &Report) -> impl Iterator<Item = CellRow<'_>> {
+    let scene = |cell: &Cell| report.scenes.iter().find(|scene| cell.is_of(scene));
+    report.cells.iter().map(move |cell| CellRow { scene: scene(cell), cell })
 }
 
 #[cfg(test)]
@@ -63,7 +77,7 @@ mod tests {
         report.compare();
         report.cells[3].state = State::Broken { seed: 43, message: "two,\n\"holders\"".into() };
         report.cells[3].figures = None;
-        let text = csv(&report);
+        let text = (FORMATS.csv)(&report);
         for part in ["# seed: 42", "# machine: ", "# virtual time: 1000000 ns", "host.kick=2us"] {
             assert!(text.contains(part), "{part}");
         }

@@ -60,7 +60,7 @@ fn ctrl_c_and_sigterm_end_the_guest_and_keep_what_is_finished() {
         let (out, err) = (text(&output.stdout), text(&output.stderr));
         assert_eq!(output.status.code(), Some(130), "{out}{err}");
         assert!(out.lines().any(|line| line.contains("byte") && line.contains("3.00")), "{out}");
-        assert!(err.contains("1 of 2 boots were finished"), "{err}");
+        assert!(err.contains("1 of 2 results are kept"), "{err}");
         let report = json(&fake.path("r.json"));
         assert_eq!((&report["complete"], report["runs"].as_array().map(Vec::len)), (&false.into(), Some(1)));
         wait_until_gone(guest);

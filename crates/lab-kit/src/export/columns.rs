@@ -1,17 +1,19 @@
 //! What follows from columns: tables for people, and rows of files.
+use super::grid;
 use core::borrow::Borrow;
-use lab_kit::export::grid;
 use stanchion_cells::column::{Column, Value};
 
 /// A table with a row for each of these; figures stand on the right, and a dash where there is none.
-pub(crate) fn table<R>(columns: &[Column<R>], rows: &[R]) -> comfy_table::Table {
+pub fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<R>>) -> comfy_table::Table {
     let told = || columns.iter().filter(|column| !column.title.is_empty());
-    let row = |row| told().map(move |column| column.text(row).unwrap_or_else(|| "-".to_owned()));
-    grid::table(told().map(|column| column.title), rows.iter().map(row))
+    let text = |column: &Column<R>, row: &R| column.text(row).unwrap_or_else(|| "-".to_owned());
+    let rows =
+        rows.into_iter().map(|row| told().map(|column| text(column, row.borrow())).collect::<Vec<_>>());
+    grid::table(told().map(|column| column.title), rows)
 }
 
 /// Rows as names and values, for files.
-pub(crate) fn named<R>(
+pub fn named<R>(
     columns: &[Column<R>],
     rows: impl IntoIterator<Item: Borrow<R>>,
 ) -> impl Iterator<Item = impl Iterator<Item = (&str, Value)>> {
