@@ -74,8 +74,8 @@ impl<R> Experiment<R> {
         Self { exports, progress, cells, kept: 0, error: None }
     }
 
-    /// Runs cells in their order until all are done, the user has enough, or one cannot be run. `run` adds what
-    /// comes of one to the report, and says whether anything did.
+    /// Runs cells in their order until all are done, the user has enough, or one cannot be run. `run` adds
+    /// what comes of one to the report, and says whether anything did.
     pub fn run<C>(
         &mut self,
         report: &mut R,
@@ -93,8 +93,8 @@ impl<R> Experiment<R> {
         }
     }
 
-    /// A cell has a result, which is written. What goes wrong is said once and at the end: the experiment goes
-    /// on, and the terminal still gets its tables.
+    /// A cell has a result, which is written. What goes wrong is said once and at the end: the experiment
+    /// goes on, and the terminal still gets its tables.
     pub fn keep(&mut self, report: &R) {
         self.kept += 1;
         self.error = self.exports.write(report).err().or(self.error.take());
