@@ -130,7 +130,8 @@ impl Summary {
 
     /// Half the range from the least to the most, relative to the median.
     pub fn spread(&self) -> f64 {
-        if self.median > 0.0 { (self.max - self.min) / 2.0 / self.median } else { 0.0 }
+        let differ = self.median > 0.0 && self.max > self.min;
+        if differ { (self.max - self.min) / 2.0 / self.median } else { 0.0 }
     }
 
     /// The standard deviation, relative to the median, as the distances from it estimate it.
@@ -144,10 +145,15 @@ impl Summary {
         self.rounds.len() >= 3 && self.rounds.iter().any(|value| (value - self.median).abs() > limit)
     }
 
-    /// The least and the most, if the measurements are of two kinds.
+    /// The least and the most.
+    pub fn range(&self, form: fn(f64) -> String) -> String {
+        format!("{}..{}", form(self.min), form(self.max))
+    }
+
+    /// The same, if the measurements are of two kinds.
     pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
-        let are = self.rounds.len() > 1 && self.max >= APART * self.min;
-        are.then(|| format!("{}..{}", form(self.min), form(self.max)))
+        let are = self.max > self.min && self.max >= APART * self.min;
+        are.then(|| self.range(form))
     }
 
     /// The median with half the range; or the range alone, if the measurements are of two kinds.
@@ -241,13 +247,29 @@ impl Ratio {
     /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
     /// interval is that over rounds, by Student's distribution of the logarithms.
     pub fn of(loads: &[Sides]) -> Option<Self> {
+        let logs = Self::logs(loads)?;
+        let ((log, variance), pairs) = (mean_of(&logs), logs.len());
+        log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))
+    }
+
+    /// What each round says, as a logarithm.
+    fn logs(loads: &[Sides]) -> Option<Vec<f64>> {
         let pairs = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
         let of_round = |round: usize| {
             let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
             sum / loads.len() as f64
         };
-        let (log, variance) = mean_of(&(0..pairs).map(of_round).collect::<Vec<_>>());
-        log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))
+        Some((0..pairs).map(of_round).collect())
+    }
+
+    /// The least and the most that a round says, if with any load the ratios of rounds are of two kinds.
+    pub fn two_kinds(loads: &[Sides], form: fn(f64) -> String) -> Option<String> {
+        let of = |loads: &[Sides]| {
+            let logs = Self::logs(loads).unwrap_or_default();
+            Summary::of(logs.into_iter().map(f64::exp).collect())
+        };
+        let are = loads.iter().any(|load| of(&[*load]).two_kinds(form).is_some());
+        are.then(|| of(loads).range(form))
     }
 
     /// By its logarithm, of which the variance is known with so many degrees of freedom.

@@ -78,6 +78,14 @@ fn what_is_of_two_kinds_has_no_middle() {
     assert_eq!(told(&[2.0, 2.1, 2.2]), "2.1 ±4.8%");
     assert_eq!(told(&[2.0, 2.9]), "2.5 ±18%");
     assert_eq!(told(&[2.0]), "2.0");
+    assert_eq!(told(&[0.0, 0.0]), "0.0 ±0.0%", "what is the same is of one kind");
+    assert_eq!(told(&[f64::INFINITY; 2]), "inf ±0.0%");
+    let ratios = |loads: &[Sides]| Ratio::two_kinds(loads, |value| format!("{value:.1}"));
+    let (steady, both) = (([2.0, 2.0], [1.0, 1.0]), ([1.0, 4.0], [1.0, 1.0]));
+    assert_eq!(ratios(&[(&steady.0, &steady.1)]), None);
+    assert_eq!(ratios(&[(&steady.0, &steady.1), (&both.0, &both.1)]).as_deref(), Some("1.4..2.8"));
+    assert_eq!(ratios(&[(&both.0, &both.0)]), None, "both sides are of them in the same rounds");
+    assert_eq!((ratios(&[]), ratios(&[(&[], &[])])), (None, None));
 }
 
 #[test]

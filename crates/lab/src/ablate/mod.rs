@@ -13,7 +13,7 @@ pub(crate) use table::Sample;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let locks = rules::rows(args.constants).into_iter().map(|(_, lock)| lock).collect::<Vec<_>>().join(",");
-    let render = |samples: &[Sample]| table::render(samples, args.markdown);
+    let render = |samples: &[Sample]| table::render(samples, args.markdown, args.machine.is_some());
     match &args.machine {
         Some(machines) => sim::run_showing(&args.simulated(locks, machines.clone()), &render),
         None => bench::measure(&args.measured(locks), None, Some(&render)),

@@ -4,7 +4,7 @@ use crate::bench::once;
 use core::fmt::Write;
 use core::iter;
 use lab_kit::export::grid::{pieces, table};
-use lab_kit::stats::Ratio;
+use lab_kit::stats::{Ratio, Sides};
 use lab_kit::units::format_ns;
 
 #[derive(Clone, Debug)]
@@ -24,15 +24,16 @@ pub(crate) struct Sample {
 /// A cell of a lock, and that of the base under the same load with as many threads.
 type Pair<'a> = (&'a Sample, &'a Sample);
 
-type Show = fn(&[Pair]) -> Option<String>;
+/// Of cells, which are by seed or by round.
+type Show = fn(&[Pair], bool) -> Option<String>;
 
 /// What stands above each table, and its cells.
 const QUANTITIES: [(&str, Show); 3] = [
-    ("throughput (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.rates)?.to_string())),
-    ("worst wait (95 % interval), the longest", |pairs| {
+    ("throughput (95 % interval)", |pairs, seeds| told(pairs, |cell| &cell.rates, seeds)),
+    ("worst wait (95 % interval), the longest", |pairs, _| {
         Some(format!("{}, {}", ratio(pairs, |cell| &cell.worst_ns)?, format_ns(worst_ns(pairs)?)))
     }),
-    ("CPU time of an acquisition (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.cpu)?.to_string())),
+    ("CPU time of an acquisition (95 % interval)", |pairs, seeds| told(pairs, |cell| &cell.cpu, seeds)),
 ];
 
 /// A lock beside the base under a load, or all, with several threads; none if a cell of it is missing.
@@ -46,10 +47,20 @@ fn beside<'a>(samples: &'a [Sample], lock: &str, load: Option<&str>) -> Option<V
     pairs.collect::<Option<Vec<_>>>().filter(|pairs| !pairs.is_empty())
 }
 
+fn sides<'a>(pairs: &[Pair<'a>], figure: fn(&Sample) -> &[f64]) -> Vec<Sides<'a>> {
+    pairs.iter().map(|(cell, base)| (figure(cell), figure(base))).collect()
+}
+
 /// The geometric mean of the ratios of a figure.
 fn ratio(pairs: &[Pair], figure: fn(&Sample) -> &[f64]) -> Option<Ratio> {
-    let figures = pairs.iter().map(|(cell, base)| (figure(cell), figure(base)));
-    Ratio::of(&figures.collect::<Vec<_>>())
+    Ratio::of(&sides(pairs, figure))
+}
+
+/// The same, or the range over seeds that are of two kinds.
+fn told(pairs: &[Pair], figure: fn(&Sample) -> &[f64], seeds: bool) -> Option<String> {
+    let mean = ratio(pairs, figure)?;
+    let range = Ratio::two_kinds(&sides(pairs, figure), |ratio| format!("{ratio:.2}"));
+    Some(range.filter(|_| seeds).unwrap_or_else(|| mean.to_string()))
 }
 
 fn worst_ns(pairs: &[Pair]) -> Option<f64> {
@@ -57,7 +68,7 @@ fn worst_ns(pairs: &[Pair]) -> Option<f64> {
 }
 
 /// A table for each quantity that anything has.
-pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
+pub(crate) fn render(samples: &[Sample], markdown: bool, seeds: bool) -> String {
     let mut rows = rules::rows(false);
     rows.extend(rules::rows(true).into_iter().skip(1));
     rows.retain(|(_, lock)| samples.iter().any(|sample| sample.lock == *lock));
@@ -67,7 +78,7 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
     }
     let mut text = String::new();
     for (title, show) in QUANTITIES {
-        let cell = |lock: &str, load| beside(samples, lock, load).and_then(|pairs| show(&pairs));
+        let cell = |lock: &str, load| beside(samples, lock, load).and_then(|pairs| show(&pairs, seeds));
         let header = iter::once("").chain(loads.iter().map(|load| load.unwrap_or("all")));
         let header: Vec<String> = header.map(str::to_owned).collect();
         let row = |(label, lock): &(String, String)| {
@@ -80,6 +91,10 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
             let _ = write!(text, "\n{title} relative to {BASE}, geometric mean over thread counts\n\n");
             text += &if markdown { in_markdown(&header, &rows) } else { pieces(&table(header, rows), 1) };
         }
+    }
+    if seeds {
+        text +=
+            "\na..b: where seeds of a cell are of two kinds, from the least to the most that a seed says\n";
     }
     text
 }
@@ -127,7 +142,7 @@ mod tests {
 
     #[test]
     fn each_quantity_has_a_table_with_each_row_and_the_mean_of_all_loads() {
-        let text = render(&samples(), false);
+        let text = render(&samples(), false, true);
         assert_eq!(text.matches("relative to stanchion").count(), 3, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         let row = text.lines().find(|line| line.contains("without adaptive spins")).expect("a row");
@@ -141,7 +156,7 @@ mod tests {
 
     #[test]
     fn markdown_rows_have_as_many_cells_as_the_header() {
-        let text = render(&samples(), true);
+        let text = render(&samples(), true, false);
         let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(table.len(), 3 * (2 + 6));
         assert!(table.iter().all(|line| line.matches('|').count() == 7), "{text}");
@@ -149,10 +164,26 @@ mod tests {
     }
 
     #[test]
+    fn seeds_of_two_kinds_have_a_range_and_rounds_a_mean() {
+        let [base, other] = ["stanchion", "stanchion:turns=0"];
+        let of = |lock, threads, rates: &[f64]| Sample {
+            cpu: vec![1.0, 1.01],
+            ..sample(lock, "a", threads, rates)
+        };
+        let samples =
+            [(base, 2), (base, 4), (other, 4)].map(|(lock, threads)| of(lock, threads, &[1.0, 1.0]));
+        let samples = [&samples[..], &[of(other, 2, &[1.0, 4.0])]].concat();
+        let [by_seed, by_round] = [true, false].map(|seeds| render(&samples, false, seeds));
+        assert!(by_seed.contains(" 1.00..2.00\n") && by_seed.contains("of two kinds"), "{by_seed}");
+        assert!(by_seed.contains(" 1.00 (1.00–1.00)\n"), "the CPU time is of one kind: {by_seed}");
+        assert!(by_round.contains(" 1.41 (") && !by_round.contains(".."), "{by_round}");
+    }
+
+    #[test]
     fn a_quantity_that_nothing_has_needs_no_table() {
         let without =
             samples().into_iter().map(|sample| Sample { worst_ns: Vec::new(), ..sample }).collect::<Vec<_>>();
-        assert!(!render(&without, false).contains("worst wait"));
+        assert!(!render(&without, false, false).contains("worst wait"));
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! A comparison for people, spreadsheets and programs.
-use super::verdict::{Comparison, Contest, Match, Row, errors};
+use super::verdict::{Comparison, Contest, Match, Row, columns, errors};
+use crate::columns::named;
 use core::fmt::Write;
-use lab_kit::export::csv_records;
-use lab_kit::stats::median_error;
+use lab_kit::stats::{Summary, median_error};
 use lab_kit::units::three_figures;
 
 pub(super) fn csv(comparison: &Comparison) -> String {
     let Comparison { date, native, machine, right_winner, same_winner, .. } = comparison;
-    let head = format!(
-        "# stanchion calibrate --compare, schema 1, {date}\n# native: {native}\n# machine: {machine}\n# winner right: {right_winner}, same: {same_winner}\n"
-    );
-    head.replace('\r', " ") + &csv_records(&comparison.rows)
+    let head = [
+        format!("stanchion calibrate --compare, schema 1, {date}"),
+        format!("native: {native}"),
+        format!("machine: {machine}"),
+        format!("winner right: {right_winner}, same: {same_winner}"),
+    ];
+    lab_kit::export::csv(head, named(&columns(), &comparison.rows))
 }
 
 pub(super) fn table(comparison: &Comparison) -> String {
@@ -21,7 +24,7 @@ pub(super) fn table(comparison: &Comparison) -> String {
             profile = &contest.profile;
             let _ = writeln!(
                 text,
-                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds)\n{:>7}  {:24} {:>13}  {:>13}  to native (95 % interval)",
+                "\n== {profile} ==, million acquisitions/s (± half the range of rounds or seeds; a..b: of two kinds)\n{:>7}  {:24} {:>13}  {:>13}  to native (95 % interval)",
                 "threads", "lock", "native", "simulated"
             );
         }
@@ -42,14 +45,14 @@ pub(super) fn table(comparison: &Comparison) -> String {
 }
 
 fn line(row: &Row, contest: &Contest) -> String {
-    let figure = |median: f64, least: f64, most: f64, best: &str| {
-        let spread = if median > 0.0 { (most - least) / 2.0 / median * 100.0 } else { 0.0 };
+    let figure = |rates: &Summary, best: &str| {
         let mark = if row.lock == best { "*" } else { " " };
-        format!("{} ±{spread:.0}%{mark}", three_figures(median / 1e6))
+        rates.told(|rate| three_figures(rate / 1e6)) + mark
     };
     let ratio = row.ratio.map_or_else(|| "-".to_owned(), |ratio| ratio.to_string());
-    let native = figure(row.native, row.native_min, row.native_max, &contest.native);
-    let simulated = figure(row.simulated, row.simulated_min, row.simulated_max, &contest.simulated);
+    let ratio = row.two_kinds().unwrap_or(ratio);
+    let (native, simulated) =
+        (figure(&row.native, &contest.native), figure(&row.simulated, &contest.simulated));
     let stalled = if row.stalled { "  native run stalled" } else { "" };
     format!("{:24} {native:>13}  {simulated:>13}  {ratio}{stalled}", row.lock)
 }
@@ -68,6 +71,10 @@ fn summary(comparison: &Comparison) -> String {
         let _ =
             writeln!(text, "  median error {} of {} rates: {by_lock}", error(None), comparison.rows.len());
     }
+    let mixed = comparison.rows.iter().filter(|row| row.two_kinds().is_some()).count();
+    if mixed > 0 {
+        let _ = writeln!(text, "  {mixed} rates of two kinds: errors and winners are by their medians");
+    }
     text
 }
 
@@ -81,13 +88,8 @@ mod tests {
             profile: "short".into(),
             threads: 32,
             lock: lock.into(),
-            native,
-            native_min: native * 0.9,
-            native_max: native * 1.1,
-            stalled: false,
-            simulated,
-            simulated_min: simulated,
-            simulated_max: simulated,
+            native: Summary::of([0.9, 1.0, 1.1].map(|share| native * share).to_vec()),
+            simulated: Summary::of(vec![simulated]),
             error: Some(simulated / native - 1.0),
             ratio: Some(Ratio { ratio: simulated / native, interval: Some((0.45, 0.55)), pairs: 3 }),
             ..Row::default()
@@ -119,6 +121,18 @@ mod tests {
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.contains("winner right in 100 %") && text.contains(" 0.50 (0.45–0.55)"), "{text}");
         assert!(text.contains("34 % (too few for an interval) of 2 rates: byte 50 % (one value)"), "{text}");
+    }
+
+    #[test]
+    fn seeds_of_two_kinds_have_a_range_and_the_summary_counts_them() {
+        let mut comparison = comparison();
+        assert!(!table(&comparison).contains("two kinds:"), "all are of one");
+        comparison.rows[0].simulated = Summary::of(vec![0.5e6, 1e6, 4e6]);
+        let text = table(&comparison);
+        let row = text.lines().find(|line| line.contains(" byte ")).expect("a row");
+        assert!(row.contains("2.00 ±10%") && row.contains(" 0.50..4.00 "), "{row}");
+        assert!(row.ends_with(" 0.23..2.22") && !row.contains("(0.45"), "1 of most, 4 of least: {row}");
+        assert!(text.contains("  1 rates of two kinds: errors and winners are by their medians"), "{text}");
     }
 
     #[test]

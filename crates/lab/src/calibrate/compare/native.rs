@@ -54,10 +54,7 @@ fn native(report: &bench::Report) -> Native {
             lock: cell.lock.clone(),
             critical_ns: profile.critical_ns,
             think_ns: profile.think_ns,
-            native: rates.median,
-            native_min: rates.min,
-            native_max: rates.max,
-            rounds: rates.rounds,
+            native: rates,
             stalled: cell.state == State::Stalled,
             ..Row::default()
         })
@@ -144,8 +141,8 @@ mod tests {
             (&measured.lock, &profile.name, measured.threads)
         );
         assert_eq!((first.critical_ns, first.think_ns), (profile.critical_ns, profile.think_ns));
-        assert_eq!(first.native.to_bits(), measured.rate().to_bits());
-        assert_eq!(first.rounds, measured.rates());
+        assert_eq!(first.native.median.to_bits(), measured.rate().to_bits());
+        assert_eq!(first.native.rounds, measured.rates());
         assert_eq!((native.cells.len(), native.cpus), (report.cells.len(), report.setting.cpus.len()));
     }
 

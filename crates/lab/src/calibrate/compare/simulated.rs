@@ -62,6 +62,7 @@ pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<R
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_kit::stats::Summary;
 
     fn cell(threads: usize) -> Row {
         Row {
@@ -70,9 +71,7 @@ mod tests {
             critical_ns: 70,
             think_ns: 300,
             threads,
-            native: 1.0,
-            native_min: 1.0,
-            native_max: 1.0,
+            native: Summary::of(vec![1.0]),
             ..Row::default()
         }
     }
@@ -82,7 +81,7 @@ mod tests {
         let machine = stanchion_sim::machine::load("small-vm").expect("shipped").machine;
         let args = Args::of(&["--sim-time", "2ms", "--seeds", "2"]);
         let first = simulate(&args, &machine, &cell(3));
-        assert!(first.as_ref().is_ok_and(|row| row.simulated > 0.0), "{first:?}");
+        assert!(first.as_ref().is_ok_and(|row| row.simulated.median > 0.0), "{first:?}");
         assert_eq!(first, simulate(&args, &machine, &cell(3)));
     }
 

@@ -4,55 +4,72 @@
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
 use crate::bench::once;
+use crate::columns::named;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
+use lab_kit::units::three_figures;
 use serde::{Serialize, Serializer};
+use stanchion_cells::column::Column;
+use std::collections::BTreeMap;
 
 /// One lock of one cell: from a benchmark, then simulated.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Row {
     pub(super) profile: String,
     pub(super) threads: usize,
     pub(super) lock: String,
-    #[serde(skip)]
     pub(super) critical_ns: u64,
-    #[serde(skip)]
     pub(super) think_ns: u64,
-    /// Acquisitions a second: median, slowest and fastest round, and each.
-    pub(super) native: f64,
-    pub(super) native_min: f64,
-    pub(super) native_max: f64,
-    #[serde(skip)]
-    pub(super) rounds: Vec<f64>,
+    /// Acquisitions a second, by round.
+    pub(super) native: Summary,
     /// Not every thread got the lock at the end: the rates are those of the window.
     pub(super) stalled: bool,
     /// The same of the simulated runs.
-    pub(super) simulated: f64,
-    pub(super) simulated_min: f64,
-    pub(super) simulated_max: f64,
+    pub(super) simulated: Summary,
     /// Of the medians, relative: 0.1 is ten per cent too much.
     pub(super) error: Option<f64>,
-    /// Simulated to native, by geometric means; its interval follows.
-    #[serde(serialize_with = "plainly")]
+    /// Simulated to native, by geometric means.
     pub(super) ratio: Option<Ratio>,
-    pub(super) ratio_low: Option<f64>,
-    pub(super) ratio_high: Option<f64>,
 }
 
-/// The ratio alone.
-#[expect(clippy::ref_option, reason = "serde calls it so")]
-fn plainly<S: Serializer>(ratio: &Option<Ratio>, to: S) -> Result<S::Ok, S::Error> {
-    ratio.map(|ratio| ratio.ratio).serialize(to)
+/// The columns of rows, in files.
+pub(super) fn columns() -> [Column<Row>; 14] {
+    [
+        Column::new("profile", |row: &Row| row.profile.clone()),
+        Column::new("threads", |row: &Row| row.threads),
+        Column::new("lock", |row: &Row| row.lock.clone()),
+        Column::new("native", |row: &Row| row.native.median),
+        Column::new("native_min", |row: &Row| row.native.min),
+        Column::new("native_max", |row: &Row| row.native.max),
+        Column::new("stalled", |row: &Row| row.stalled),
+        Column::new("simulated", |row: &Row| row.simulated.median),
+        Column::new("simulated_min", |row: &Row| row.simulated.min),
+        Column::new("simulated_max", |row: &Row| row.simulated.max),
+        Column::new("error", |row: &Row| row.error),
+        Column::new("ratio", |row: &Row| row.ratio.map(|ratio| ratio.ratio)),
+        Column::new("ratio_low", |row: &Row| Some(row.ratio?.interval?.0)),
+        Column::new("ratio_high", |row: &Row| Some(row.ratio?.interval?.1)),
+    ]
+}
+
+fn told<S: Serializer>(rows: &[Row], to: S) -> Result<S::Ok, S::Error> {
+    to.collect_seq(named(&columns(), rows).map(Iterator::collect::<BTreeMap<_, _>>))
 }
 
 impl Row {
     /// The same with the rates of its simulated runs.
     pub(super) fn with(self, rates: Vec<f64>) -> Self {
-        let ratio = Ratio::of_unpaired(&[(&rates, &self.rounds)]);
-        let (ratio_low, ratio_high) = ratio.and_then(|ratio| ratio.interval).unzip();
-        let Summary { median: simulated, min: simulated_min, max: simulated_max, .. } = Summary::of(rates);
-        let error = (self.native > 0.0).then(|| simulated / self.native - 1.0);
-        Self { simulated, simulated_min, simulated_max, error, ratio, ratio_low, ratio_high, ..self }
+        let ratio = Ratio::of_unpaired(&[(&rates, &self.native.rounds)]);
+        let simulated = Summary::of(rates);
+        let error = (self.native.median > 0.0).then(|| simulated.median / self.native.median - 1.0);
+        Self { simulated, error, ratio, ..self }
+    }
+
+    /// How far apart the ratios of a seed to a round may be, if seeds or rounds are of two kinds.
+    pub(super) fn two_kinds(&self) -> Option<String> {
+        let (own, other) = (&self.simulated, &self.native);
+        own.two_kinds(three_figures).or_else(|| other.two_kinds(three_figures))?;
+        Some(Summary::of(vec![own.min / other.max, own.max / other.min]).range(three_figures))
     }
 }
 
@@ -81,6 +98,7 @@ pub(super) struct Comparison {
     pub(super) date: String,
     pub(super) machine: String,
     pub(super) native: String,
+    #[serde(serialize_with = "told")]
     pub(super) rows: Vec<Row>,
     pub(super) contests: Vec<Contest>,
     /// Shares of contests whose winner is the same, and the same or as good.
@@ -141,8 +159,8 @@ fn contests(rows: &[Row]) -> Vec<Contest> {
             return None;
         }
         let best = |rate: fn(&Row) -> f64| all.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)));
-        let (native, simulated) = (best(|row| row.native)?, best(|row| row.simulated)?);
-        let verdict = match simulated.native_max >= native.native_min {
+        let (native, simulated) = (best(|row| row.native.median)?, best(|row| row.simulated.median)?);
+        let verdict = match simulated.native.max >= native.native.min {
             _ if native.lock == simulated.lock => Match::Right,
             true => Match::AsGood,
             false => Match::Wrong,
@@ -162,9 +180,7 @@ mod tests {
             profile: "p".into(),
             threads,
             lock: lock.into(),
-            native: native[1],
-            native_min: native[0],
-            native_max: native[2],
+            native: Summary::of(native.to_vec()),
             ..Row::default()
         };
         row.with(vec![simulated])
