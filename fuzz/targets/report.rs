@@ -7,7 +7,6 @@ use libfuzzer_sys::{Corpus, fuzz_target};
 mod report {
     mod compare;
     mod forms;
-    mod picture;
     mod told;
 
     /// Compares two files and writes all that there is to say; none if that cannot be.

@@ -2,6 +2,7 @@
 use crate::cell::{Cell, Figures, SceneInfo, State};
 use crate::column::{Column, Figure};
 use crate::published::cells as published;
+use crate::published::roles::Role;
 use crate::published::tables::Table;
 use stanchion_sim::Cause;
 
@@ -79,12 +80,19 @@ pub struct Published<'a> {
 }
 
 impl<'a> Published<'a> {
-    fn table(&self) -> &'a Table {
+    /// Its table.
+    pub fn table(&self) -> &'a Table {
         &self.tables[self.cell.table]
     }
 
-    fn lock(&self) -> &'a str {
+    /// Its lock.
+    pub fn lock(&self) -> &'a str {
         &self.table().locks[self.cell.lock]
+    }
+
+    /// What stands at the head of its row.
+    pub fn row(&self) -> &'a str {
+        &self.table().rows[self.cell.row].label
     }
 
     fn state(&self) -> &'static str {
@@ -103,24 +111,83 @@ impl<'a> Published<'a> {
 pub fn of_published<'a>() -> Vec<Column<Published<'a>>> {
     vec![
         Column::new("table", |row: &Published| row.table().name.clone()),
-        Column::new("lock", |row: &Published| row.lock().to_owned()),
-        Column::new("row", |row: &Published| row.table().rows[row.cell.row].label.clone()),
+        Column::new("lock", |row: &Published| row.lock().to_owned()).titled("lock"),
+        Column::new("row", |row: &Published| row.row().to_owned()).titled("row"),
         Column::new("unit", |row: &Published| row.table().unit.clone()),
         Column::new("lower_is_better", |row: &Published| row.table().lower_is_better),
-        Column::new("role", |row: &Published| row.cell.role.name()),
-        Column::new("published", |row: &Published| row.cell.published),
-        Column::new("simulated", |row: &Published| row.cell.simulated.as_ref().map(|now| now.seeds.mean)),
-        Column::new("relative_error", |row: &Published| row.cell.error()),
+        Column::new("role", |row: &Published| row.cell.role.name()).titled("role"),
+        Column::new("published", |row: &Published| row.cell.published).titled("published").shown(number),
+        Column::new("simulated", |row: &Published| row.cell.simulated.as_ref().map(|now| now.seeds.mean))
+            .titled("simulated")
+            .shown_by(|row| Some(simulated(row.cell))),
+        Column::new("relative_error", |row: &Published| row.cell.error())
+            .titled("error")
+            .shown_by(|row| error(row.cell)),
+        Column::new("relative_ci95", |row: &Published| relative_ci95(row.cell))
+            .titled("+-")
+            .shown_by(|row| doubt(row.cell)),
         Column::new("relative_spread", |row: &Published| {
             row.cell.simulated.as_ref().map(published::Simulated::spread)
         }),
-        Column::new("registered", |row: &Published| row.cell.registered.map(|cell| cell.value)),
+        Column::new("two_kinds", |row: &Published| {
+            row.cell.simulated.as_ref().map(|now| now.two_kinds(|_| String::new()).is_some())
+        }),
+        Column::new("registered", |row: &Published| row.cell.registered.map(|cell| cell.value))
+            .titled("registered")
+            .shown_by(|row| registered(row.cell)),
         Column::new("registered_from", |row: &Published| row.cell.registered.map(|cell| cell.from)),
         Column::new("registered_to", |row: &Published| row.cell.registered.map(|cell| cell.to)),
         Column::new("as_registered", |row: &Published| row.cell.as_registered()),
         Column::new("state", |row: &Published| row.state()),
         Column::new("failure", |row: &Published| row.cell.failure.clone()),
     ]
+}
+
+fn simulated(cell: &published::Cell) -> String {
+    match &cell.simulated {
+        _ if cell.failure.is_some() => "failed".to_owned(),
+        None => "not run".to_owned(),
+        Some(now) if now.seeds.min.is_infinite() => "no end".to_owned(),
+        Some(now) => now.two_kinds(number).unwrap_or_else(|| number(now.seeds.mean)),
+    }
+}
+
+/// What is by the mean of two kinds of seeds has a mark.
+fn mark(of_two_kinds: bool) -> &'static str {
+    if of_two_kinds { "~" } else { "" }
+}
+
+fn error(cell: &published::Cell) -> Option<String> {
+    Some(format!("{}{:+.1} %", mark(cell.compares_a_mean_of_two_kinds()), cell.error()? * 100.0))
+}
+
+/// Half of the 95 % interval over seeds: of the error, if that is of these seeds.
+fn relative_ci95(cell: &published::Cell) -> Option<f64> {
+    let seeds = &cell.simulated.as_ref()?.seeds;
+    Some(seeds.ci95? / cell.published.filter(|_| cell.role != Role::Blind).unwrap_or(seeds.mean))
+}
+
+fn doubt(cell: &published::Cell) -> Option<String> {
+    let of_one_kind = cell.simulated.as_ref()?.two_kinds(number).is_none();
+    relative_ci95(cell).filter(|_| of_one_kind).map(|share| format!("{:.1}%", share * 100.0))
+}
+
+fn registered(cell: &published::Cell) -> Option<String> {
+    let before = cell.registered?;
+    let [value, from, to] = [before.value, before.from, before.to].map(number);
+    let changed = if cell.as_registered() == Some(false) { ", changed since" } else { "" };
+    Some(format!("{}{value} ({from} to {to}){changed}", mark(before.is_of_two_kinds())))
+}
+
+/// A number with four digits or so.
+pub fn number(value: f64) -> String {
+    let places = match value.abs() {
+        size if size >= 1000.0 => 0,
+        size if size >= 100.0 => 1,
+        size if size >= 10.0 => 2,
+        _ => 3,
+    };
+    format!("{value:.places$}")
 }
 
 impl State {
@@ -152,6 +219,11 @@ mod tests {
     use crate::column::{Kind, Value};
     use crate::testing;
     use stanchion_sim::Failure;
+
+    #[test]
+    fn numbers_keep_four_digits() {
+        assert_eq!([1246.1, 118.9, 64.0, 0.503].map(number), ["1246", "118.9", "64.00", "0.503"]);
+    }
 
     #[test]
     fn values_are_of_their_columns_kinds() {

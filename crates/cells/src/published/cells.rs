@@ -3,7 +3,7 @@ use super::registered::Registered;
 use super::roles::Role;
 use super::simulate::{Done, Job, Miss};
 use super::tables::Table;
-use crate::stats::Estimate;
+use crate::stats::{Estimate, Summary};
 use stanchion_sim::nearest;
 use std::sync::Arc;
 
@@ -17,6 +17,11 @@ pub struct Simulated {
 }
 
 impl Simulated {
+    /// The least and the most that a seed came to, if seeds are of two kinds: their mean is nobody's.
+    pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
+        Summary::of(self.seeds.values.clone()).two_kinds(form)
+    }
+
     /// The standard deviation of the seeds, in relation to their mean.
     pub fn spread(&self) -> f64 {
         let Estimate { mean, values, .. } = &self.seeds;
@@ -57,6 +62,15 @@ impl Cell {
     /// How far that is off: 0.1 is ten per cent too much.
     pub fn error(&self) -> Option<f64> {
         Some(self.compared()? / self.published? - 1.0)
+    }
+
+    /// Whether that is the mean of seeds of two kinds.
+    pub fn compares_a_mean_of_two_kinds(&self) -> bool {
+        let simulated = || self.simulated.as_ref()?.two_kinds(|_| String::new());
+        match self.role {
+            Role::Blind => self.registered.is_some_and(|registered| registered.is_of_two_kinds()),
+            Role::Fit | Role::Seen => simulated().is_some(),
+        }
     }
 
     /// Whether the run is the one that was registered. `None`: nothing was, or the run cannot tell.

@@ -7,9 +7,13 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// A figure: its name; its unit, and what is better; how people read it; its values in a row, one for each
-/// round, run or seed.
-pub(super) type Figure = (&'static str, &'static str, fn(f64) -> String, fn(&Value) -> Vec<f64>);
+/// A figure: its name; its unit, and what is better; how people read it; where its values are in a row, one
+/// for each round, run or seed.
+pub(super) type Figure = (&'static str, &'static str, fn(f64) -> String, Place);
+
+/// Names on the way to a number or a list of them. `*` stands for each of several runs; a count in some time
+/// has `per` before the name of the nanoseconds.
+type Place = &'static [&'static str];
 
 pub(super) struct Form {
     pub command: &'static str,
@@ -31,15 +35,11 @@ static FORMS: [Form; 6] = [
         rows: "cells",
         keys: &["profile", "mix", "reads_percent", "writers", "threads", "lock"],
         figures: &[
-            ("throughput", "acquisitions a second; more is better", rate, |row| {
-                at(row, "/throughput/rounds")
-            }),
-            ("cpu", "CPU seconds a million acquisitions; less is better", three_figures, |row| {
-                at(row, "/cpu_rounds")
-            }),
-            ("p999", "99.9 % of waits; less is better", format_ns, |row| at(row, "/latency/p999_rounds_ns")),
-            ("reads", "a second; more is better", rate, |row| at(row, "/reads/throughput/rounds")),
-            ("writes", "a second; more is better", rate, |row| at(row, "/writes/throughput/rounds")),
+            ("throughput", "acquisitions a second; more is better", rate, &["throughput", "rounds"]),
+            ("cpu", "CPU seconds a million acquisitions; less is better", three_figures, &["cpu_rounds"]),
+            ("p999", "99.9 % of waits; less is better", format_ns, &["latency", "p999_rounds_ns"]),
+            ("reads", "a second; more is better", rate, &["reads", "throughput", "rounds"]),
+            ("writes", "a second; more is better", rate, &["writes", "throughput", "rounds"]),
         ],
     },
     Form {
@@ -49,26 +49,25 @@ static FORMS: [Form; 6] = [
         rows: "cells",
         keys: &["machine", "workload", "vcpus", "lock"],
         figures: &[
-            ("throughput", "units a second; more is better", rate, |row| {
-                at(row, "/figures/throughput/values")
-            }),
-            ("p999", "99.9 % of waits; less is better", format_ns, |row| at(row, "/figures/latency/p999_ns")),
-            ("fairness", "slowest thread to fastest; more is better", three_figures, |row| {
-                at(row, "/figures/fairness/values")
-            }),
+            ("throughput", "units a second; more is better", rate, &["figures", "throughput", "values"]),
+            ("p999", "99.9 % of waits; less is better", format_ns, &["figures", "latency", "p999_ns"]),
+            (
+                "fairness",
+                "slowest thread to fastest; more is better",
+                three_figures,
+                &["figures", "fairness", "values"],
+            ),
         ],
     },
     Form {
         command: "reproduce",
-        schema: 2,
+        schema: 3,
         simulated: true,
         rows: "cells",
         keys: &["table", "row", "lock"],
         figures: &[
-            ("simulated", "in the table's unit", three_figures, |row| at(row, "/simulated")),
-            ("error", "relative to what is published; less is better", three_figures, |row| {
-                at(row, "/relative_error").into_iter().map(f64::abs).collect()
-            }),
+            ("simulated", "in the table's unit", three_figures, &["values"]),
+            ("error", "relative to what is published; less is better", three_figures, &["relative_error"]),
         ],
     },
     Form {
@@ -78,10 +77,10 @@ static FORMS: [Form; 6] = [
         rows: "locks",
         keys: &["lock"],
         figures: &[
-            ("wall", "less is better", seconds, |row| each(row, "wall_s")),
-            ("cpu", "CPU time; less is better", seconds, |row| each(row, "cpu_s")),
-            ("memory", "KiB at most; less is better", three_figures, |row| each(row, "max_rss_kib")),
-            ("output", "as the program printed it", three_figures, |row| each(row, "picked")),
+            ("wall", "less is better", seconds, &["runs", "*", "wall_s"]),
+            ("cpu", "CPU time; less is better", seconds, &["runs", "*", "cpu_s"]),
+            ("memory", "KiB at most; less is better", three_figures, &["runs", "*", "max_rss_kib"]),
+            ("output", "as the program printed it", three_figures, &["runs", "*", "picked"]),
         ],
     },
     Form {
@@ -91,8 +90,8 @@ static FORMS: [Form; 6] = [
         rows: "cells",
         keys: &["machine", "cpus", "workers", "lock"],
         figures: &[
-            ("throughput", "acquisitions a second; more is better", rate, |row| at(row, "/rate/values")),
-            ("p999", "99.9 % of waits; less is better", format_ns, |row| at(row, "/p999_ns")),
+            ("throughput", "acquisitions a second; more is better", rate, &["rate", "values"]),
+            ("p999", "99.9 % of waits; less is better", format_ns, &["p999_ns"]),
         ],
     },
     Form {
@@ -102,12 +101,13 @@ static FORMS: [Form; 6] = [
         rows: "runs",
         keys: &["lock"],
         figures: &[
-            ("throughput", "operations a second; more is better", rate, |row| {
-                let [operations, ns] =
-                    ["operations", "elapsed_ns"].map(|name| at(row, &format!("/work/{name}")));
-                operations.into_iter().zip(ns).map(|(operations, ns)| operations / ns * 1e9).collect()
-            }),
-            ("p99", "99 % of waits; less is better", format_ns, |row| at(row, "/work/wait_p99_ns")),
+            (
+                "throughput",
+                "operations a second; more is better",
+                rate,
+                &["work", "operations", "per", "elapsed_ns"],
+            ),
+            ("p99", "99 % of waits; less is better", format_ns, &["work", "wait_p99_ns"]),
         ],
     },
 ];
@@ -116,20 +116,30 @@ fn seconds(value: f64) -> String {
     format_ns(value * 1e9)
 }
 
-/// The number there, or the numbers, of which infinity is null; none if there is nothing.
-fn at(row: &Value, place: &str) -> Vec<f64> {
-    let number = |value: &Value| if value.is_null() { Some(f64::INFINITY) } else { value.as_f64() };
-    match row.pointer(place) {
-        Some(Value::Array(values)) => values.iter().filter_map(number).collect(),
-        value => value.and_then(Value::as_f64).into_iter().collect(),
+/// The number there, or the numbers, of which infinity is null; none if there is nothing. Or what stands
+/// there and is no number.
+fn at(value: &Value, place: &[&str]) -> Result<Vec<f64>, String> {
+    let number = |value: &Value| value.as_f64().ok_or_else(|| plain(value));
+    let number_or_null = |value: &Value| if value.is_null() { Ok(f64::INFINITY) } else { number(value) };
+    match (value, place) {
+        (Value::Null, _) => Ok(Vec::new()),
+        (Value::Object(_), [what, "per", ns]) => {
+            let pairs = at(value, &[what])?.into_iter().zip(at(value, &[ns])?);
+            Ok(pairs.map(|(count, ns)| count / ns * 1e9).collect())
+        }
+        (Value::Object(fields), [part, rest @ ..]) => at(fields.get(*part).unwrap_or(&Value::Null), rest),
+        (Value::Array(runs), ["*", rest @ ..]) => {
+            let runs = runs.iter().filter(|run| run["warmup"] != true);
+            Ok(runs.map(|run| at(run, rest)).collect::<Result<Vec<_>, _>>()?.concat())
+        }
+        (Value::Array(values), []) => values.iter().map(number_or_null).collect(),
+        (value, []) => Ok(vec![number(value)?]),
+        (other, _) => Err(plain(other)),
     }
 }
 
-/// What each run that counts has under a name.
-fn each(row: &Value, name: &str) -> Vec<f64> {
-    let runs = row["runs"].as_array().into_iter().flatten().filter(|run| run["warmup"] == false);
-    runs.filter_map(|run| run[name].as_f64()).collect()
-}
+/// Letters of what is no number that a refusal quotes.
+const MOST_QUOTED: usize = 40;
 
 /// Whether the figures of a row are those of a lock that held, in a run that went well.
 fn is_sound(row: &Value) -> bool {
@@ -207,8 +217,13 @@ impl Results {
                 continue;
             }
             // Commands with a row for each run have several of a name.
-            for (values, (.., of)) in known.iter_mut().zip(form.figures) {
-                values.extend(of(row));
+            for (values, (figure, .., place)) in known.iter_mut().zip(form.figures) {
+                let found = at(row, place).map_err(|other| {
+                    let other: String = other.chars().take(MOST_QUOTED).collect();
+                    format!("{path}: {figure} of {} has '{other}' in place of a number", plain_name(&name))
+                })?;
+                // Errors have signs, and nothing else has.
+                values.extend(found.into_iter().map(f64::abs));
             }
         }
         if rows.values().flatten().all(Vec::is_empty) {
@@ -225,7 +240,7 @@ fn asked(value: &Value) -> Facts {
     let idle = ["cpus", "locks", "seed", "sort", "show_output", "image"];
     let setting =
         value["setting"].as_object().into_iter().flatten().filter(|(key, _)| !idle.contains(&key.as_str()));
-    let besides = ["program", "words", "seeds"].map(|key| (key.to_owned(), plain(&value[key])));
+    let besides = ["program", "words", "seeds", "quick"].map(|key| (key.to_owned(), plain(&value[key])));
     let recorded = ("recorded".to_owned(), plain(&value["recording"]["program"]));
     let setting = setting.map(|(key, value)| (key.clone(), plain(value)));
     besides.into_iter().chain([recorded]).chain(setting).collect()

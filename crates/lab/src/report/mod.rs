@@ -2,7 +2,6 @@
 //! ([`forms`]), rows of the same name are compared ([`compare`]), and told with intervals ([`told`]).
 mod compare;
 mod forms;
-mod picture;
 #[cfg(test)]
 mod tests;
 mod told;

@@ -19,6 +19,29 @@ fn files_that_fuzzing_begins_with_are_results() {
 }
 
 #[test]
+fn a_round_that_is_no_number_is_refused_in_one_line() {
+    for (file, place, figure) in [
+        ("bench", "/cells/0/throughput/rounds/0", "throughput of "),
+        ("bench", "/cells/0/throughput", "throughput of "),
+        ("sim", "/cells/0/figures/fairness/values/0", "fairness of "),
+        ("run", "/locks/0/runs/1", "wall of "),
+        ("run", "/locks/0/runs/1/cpu_s", "cpu of "),
+        ("advise", "/cells/0/rate/values", "throughput of "),
+        ("guest", "/runs/0/work/elapsed_ns", "throughput of "),
+    ] {
+        let path =
+            crate::tests::corpus("report").into_iter().find(|path| path.ends_with(format!("{file}.json")));
+        let text = std::fs::read_to_string(path.expect("a file of each")).expect("readable");
+        let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        *value.pointer_mut(place).unwrap_or_else(|| panic!("{file}: {place}")) = "1e3\n".into();
+        let refusal =
+            Results::parse("x", &value.to_string()).err().unwrap_or_else(|| panic!("{file}: {place}"));
+        assert!(refusal.contains(figure) && !refusal.contains('\n'), "{refusal}");
+        assert!(refusal.ends_with("has '1e3 ' in place of a number"), "{refusal}");
+    }
+}
+
+#[test]
 fn a_boot_of_the_guest_is_a_round() {
     let mut report = crate::guest::tests::report();
     report.runs.push(report.runs[0].clone());

@@ -1,8 +1,9 @@
 //! A report as people read it: what differs between files, verdicts, a row for each cell; as rows; as a page.
 use super::compare::{Compared, Line, Report};
-use super::forms::Results;
-use super::picture::ratios;
+use super::forms::{Results, plain_name};
 use core::fmt::Write;
+use lab_kit::export::ratios::{Mark, ratios};
+use lab_kit::export::svg::{classes, marker, sample};
 use lab_kit::export::{colours, grid, page};
 use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::plural;
@@ -122,6 +123,21 @@ pub(super) fn csv(report: &Report) -> String {
     lab_kit::export::csv(comments, rows)
 }
 
+/// The rows of a figure, with marks of their ratios.
+fn marks(figure: &Compared) -> Vec<(String, Vec<Option<Mark>>)> {
+    let row = |line: &Line| {
+        let name = plain_name(&line.name);
+        let mark = |(other, ratio): (usize, &Option<Ratio>)| {
+            let (ratio, index) = (ratio.as_ref()?, other + 1);
+            let about = format!("{} to A, {name}: {ratio}", letter(index));
+            Some(Mark { index, about, ratio: Some(ratio.ratio), ends: ratio.ends() })
+        };
+        let marks = line.ratios.iter().enumerate().map(mark).collect();
+        (name.clone(), marks)
+    };
+    figure.rows.iter().map(row).collect()
+}
+
 pub(super) fn page(report: &Report) -> String {
     let from = |(index, file): (usize, &Results)| {
         let rows = file.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
@@ -132,10 +148,16 @@ pub(super) fn page(report: &Report) -> String {
         pre.verdict { (verdicts(report)) }
         (page::doubts(2, doubts(report)))
         (page::facts(report.files.iter().enumerate().map(from)))
+        ul.legend {
+            @for (file, Results { path, .. }) in report.files.iter().enumerate().skip(1) {
+                @let marker = html! { g class=(classes(file, false, false)) { (marker(file, 6.0, 6.0)) } };
+                li { (sample(&marker)) (letter(file)) ": " (path) }
+            }
+        }
         @for figure in &report.figures {
             h2 { (figure.name) }
             p.sub { (figure.unit) }
-            (ratios(report, figure))
+            (ratios(&format!("{}: ratio to A", figure.name), "ratios to A, which the table has, too", marks(figure)))
             (page::table(&table(report, figure)))
         }
         p.sub { (NOTE) }

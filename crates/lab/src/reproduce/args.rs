@@ -1,5 +1,5 @@
 //! What may be typed after `stanchion reproduce` and `stanchion fit`.
-use lab_kit::export::ResultFile;
+use lab_kit::export::Files;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -36,16 +36,8 @@ pub(crate) struct ReproduceArgs {
     )]
     pub register: Option<PathBuf>,
 
-    /// Write one row per cell as CSV
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Write reproduce.json and reproduce.csv into a directory
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
     #[command(flatten)]
-    pub results: ResultFile,
+    pub files: Files,
 }
 
 #[derive(clap::Args, Clone, Debug)]

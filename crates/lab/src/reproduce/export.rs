@@ -1,4 +1,5 @@
 //! Every cell as JSON and as CSV.
+use super::page;
 use lab_kit::export::Formats;
 use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
@@ -6,59 +7,81 @@ use serde::Serialize;
 use stanchion_cells::column::Value;
 use stanchion_cells::columns::{Published, of_published};
 use stanchion_cells::published::cells::Cells;
+use stanchion_cells::published::registered::OfTable;
 use stanchion_cells::published::tables::Table;
 use std::collections::BTreeMap;
 
-const SCHEMA: u32 = 2;
+const SCHEMA: u32 = 3;
 
 pub(super) struct Results {
-    pub tables: Vec<Table>,
-    pub cells: Cells,
+    pub provenance: Provenance,
     pub seeds: u64,
+    /// Whether virtual time was cut.
+    pub quick: bool,
+    pub complete: bool,
+    pub tables: Vec<Table>,
+    /// What was registered of each.
+    pub before: Vec<Option<OfTable>>,
+    pub cells: Cells,
 }
 
 #[derive(Serialize)]
 struct Whole<'a> {
     schema: u32,
-    provenance: Provenance,
+    complete: bool,
+    provenance: &'a Provenance,
     seeds: u64,
-    cells: Vec<BTreeMap<&'a str, Value>>,
+    quick: bool,
+    cells: Vec<OfCell<'a>>,
 }
 
-pub(super) const FORMATS: Formats<Results> = Formats { stem: "reproduce", json, csv, html: None };
+#[derive(Serialize)]
+struct OfCell<'a> {
+    #[serde(flatten)]
+    columns: BTreeMap<&'a str, Value>,
+    /// By seed, in the unit of the table.
+    values: &'a [f64],
+}
 
-fn rows(results: &Results) -> impl Iterator<Item = Published<'_>> {
-    results.cells.all.iter().map(|cell| Published { tables: &results.tables, cell })
+pub(super) const FORMATS: Formats<Results> =
+    Formats { stem: "reproduce", json, csv, html: Some(page::write) };
+
+impl Results {
+    /// The cells, or those of a table.
+    pub(super) fn rows(&self, table: Option<usize>) -> Vec<Published<'_>> {
+        let own = self.cells.all.iter().filter(|cell| table.is_none_or(|table| cell.table == table));
+        own.map(|cell| Published { tables: &self.tables, cell }).collect()
+    }
 }
 
 fn csv(results: &Results) -> String {
-    lab_kit::export::csv([], named(&of_published(), rows(results)))
+    lab_kit::export::csv([], named(&of_published(), results.rows(None)))
 }
 
 fn json(results: &Results) -> String {
+    let Results { provenance, seeds, quick, complete, .. } = results;
     let columns = of_published();
-    let cells = named(&columns, rows(results)).map(Iterator::collect).collect();
-    let (provenance, seeds) = (Provenance::collect(1), results.seeds);
-    lab_kit::export::json(&Whole { schema: SCHEMA, provenance, seeds, cells })
+    let values =
+        results.cells.all.iter().map(|cell| cell.simulated.as_ref().map(|now| &now.seeds.values[..]));
+    let cells = named(&columns, results.rows(None))
+        .zip(values)
+        .map(|(columns, values)| OfCell { columns: columns.collect(), values: values.unwrap_or_default() });
+    let (seeds, quick, complete, cells) = (*seeds, *quick, *complete, cells.collect());
+    lab_kit::export::json(&Whole { schema: SCHEMA, complete, provenance, seeds, quick, cells })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::reproduce::tests::results;
     use lab_kit::export::{Files, ResultFile};
-    use lab_kit::stats::Estimate;
-    use stanchion_cells::published::cells::Simulated;
-    use stanchion_cells::published::tables::all;
 
     #[test]
     fn files_hold_every_cell_and_are_not_replaced_unasked() {
         let directory = tempfile::tempdir().expect("a directory");
         let files = Files { out: Some(directory.path().join("new")), ..Files::default() };
         let mut exports = files.open(&FORMATS).expect("nothing is in the way");
-        let tables = all().expect("in order");
-        let mut cells = Cells::choose(&tables, &[]).expect("no filter");
-        cells.all[0].simulated = Some(Simulated { seeds: Estimate::of(vec![2.6, 2.8]), trace: None });
-        let results = Results { tables, cells, seeds: 3 };
+        let results = results("", &[2.6, 2.8]);
         exports.write(&results).expect("it can be written");
         let cells = results.cells;
         let csv =
@@ -73,6 +96,8 @@ mod tests {
             std::fs::read_to_string(directory.path().join("new/reproduce.json")).expect("it was written");
         let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");
         assert_eq!(json["cells"].as_array().map(Vec::len), Some(cells.all.len()));
+        assert_eq!(json["cells"][0]["values"], serde_json::json!([2.6, 2.8]));
+        assert_eq!((&json["cells"][0]["two_kinds"], &json["seeds"]), (&false.into(), &2.into()));
         assert!(files.open(&FORMATS).err().is_some_and(|error| error.contains("--force")));
         assert!(
             Files { results: ResultFile { force: true, ..ResultFile::default() }, ..files }

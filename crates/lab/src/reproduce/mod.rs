@@ -1,9 +1,11 @@
 //! `stanchion reproduce` and `stanchion fit`: published tables (`stanchion_cells::published`) against the
-//! simulator, cell by cell, in words ([`report`]), in a summary ([`summary`]) and in files ([`export`]). A
-//! fit ([`fit`]) opens columns to fit only. A blind cell is compared with what was registered of it.
+//! simulator, cell by cell, in words ([`report`]), in a summary ([`summary`]), in files ([`export`]) and on a
+//! page ([`page`]). A fit ([`fit`]) opens columns to fit only. A blind cell is compared with what was
+//! registered of it.
 mod args;
 mod export;
 mod fit;
+mod page;
 mod report;
 mod summary;
 #[cfg(test)]
@@ -12,9 +14,9 @@ mod tests;
 pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
-use lab_kit::export::Files;
+use export::Results;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, PASSED, ended, print};
+use lab_kit::output::print;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
@@ -33,37 +35,26 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
-    let ReproduceArgs { csv, out, results, .. } = args.clone();
-    let mut exports = Files { csv, html: None, out, results }.open(&export::FORMATS)?;
+    let mut exports = args.files.open(&export::FORMATS)?;
     interrupt::install();
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
-    let progress = Progress::new(jobs.len() as u64, args.results.quiet);
+    let progress = Progress::new(jobs.len() as u64, args.files.results.quiet);
+    let provenance = Provenance::collect(1);
     cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step()));
     progress.finish();
-    let text = report::tables(&tables, &cells, &before) + &summary::text(&tables, &cells);
-    let (failed, interrupted) = (cells.any_failed(), interrupt::requested());
-    let code = match interrupted {
-        _ if failed => FAILED,
-        true => INTERRUPTED,
-        false => PASSED,
-    };
-    let code = print(&text, ExitCode::from(code));
-    let results = export::Results { tables, cells, seeds };
-    let written = exports.write(&results).and_then(|()| match &args.register {
-        Some(dir) if !failed && !interrupted => register(dir, &results),
-        _ => Ok(()),
-    });
-    if let Err(message) = written {
-        return Ok(ended(FAILED, message));
+    let (failed, complete) = (cells.any_failed(), !interrupt::requested());
+    let results = Results { provenance, seeds, quick: args.quick, complete, tables, before, cells };
+    let mut written = exports.write(&results);
+    if let Some(dir) = args.register.as_ref().filter(|_| complete && !failed) {
+        written = written.and_then(|()| register(dir, &results));
     }
-    if interrupted {
-        eprintln!("stanchion: interrupted; the cells that were finished are above");
-    }
-    Ok(code)
+    let text =
+        report::render(&results) + &summary::text(&results.tables, &results.cells) + &exports.written();
+    Ok(exports.end(&text, complete, failed, written.err().as_deref()))
 }
 
-fn register(dir: &Path, results: &export::Results) -> Result<(), String> {
+fn register(dir: &Path, results: &Results) -> Result<(), String> {
     let path = dir.join(registered::PATH);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = std::fs::read_to_string(&path).map_err(failed)?;

@@ -1,23 +1,51 @@
 //! What tables say together, by roles of cells: how far off they are, and whether the right lock wins.
-use super::report::number;
 use core::fmt::Write;
 use lab_kit::stats::{Ratio, median, median_error};
+use lab_kit::units::plural;
+use stanchion_cells::columns::number;
 use stanchion_cells::published::cells::{Cell, Cells};
 use stanchion_cells::published::roles::Role;
 use stanchion_cells::published::tables::Table;
 
+/// What marks of tables say.
+pub(super) const MARKS: &str = "a..b: seeds of two kinds; ~: by their mean";
+
 /// Published results nearer to each other than this are a tie.
 const TIE: f64 = 0.03;
+
+/// The same in words; nothing, if there is no error.
+pub(super) fn off(errors: &[f64]) -> Option<String> {
+    let (_, worst) = median_and_worst(errors)?;
+    Some(format!("{} in the median, {:.1} % at worst", median_error(errors, 1), worst * 100.0))
+}
 
 pub(crate) fn median_and_worst(errors: &[f64]) -> Option<(f64, f64)> {
     let sizes: Vec<f64> = errors.iter().map(|error| error.abs()).collect();
     Some((median(&sizes), sizes.iter().copied().max_by(f64::total_cmp)?))
 }
 
-/// Errors of the cells of a role, in one table or in all.
-pub(crate) fn errors(table: Option<usize>, cells: &Cells, role: Role) -> Vec<f64> {
+/// Errors of the cells of a role, in one table or in all, and how many are by the mean of seeds of two kinds.
+pub(crate) fn errors(table: Option<usize>, cells: &Cells, role: Role) -> (Vec<f64>, usize) {
     let wanted = |cell: &&Cell| cell.role == role && table.is_none_or(|table| cell.table == table);
-    cells.all.iter().filter(wanted).filter_map(Cell::error).filter(|error| error.is_finite()).collect()
+    let errors = cells.all.iter().filter(wanted).filter_map(|cell| Some((cell, cell.error()?)));
+    let (cells, errors): (Vec<&Cell>, _) = errors.filter(|(_, error)| error.is_finite()).unzip();
+    (errors, cells.iter().filter(|cell| cell.compares_a_mean_of_two_kinds()).count())
+}
+
+/// How far the cells of a role are off, in one table or in all; nothing if none can be compared.
+pub(super) fn of_role(table: Option<usize>, cells: &Cells, role: Role) -> Option<String> {
+    let (errors, mixed) = errors(table, cells, role);
+    let (off, count) = (off(&errors)?, plural(errors.len(), "cell"));
+    let mixed =
+        if mixed > 0 { format!(", {mixed} by the mean of seeds of two kinds") } else { String::new() };
+    Some(format!("off by {off} ({count}{mixed})"))
+}
+
+/// How many pairs of locks of a role are in the published order.
+pub(super) fn who_beats_whom(cells: &Cells, role: Role) -> Option<String> {
+    let (right, all) = orderings(None, cells, role);
+    let pairs = format!("{} pairs that are more than 3 % apart", role.name());
+    (all > 0).then(|| format!("{pairs} are right in {right} of {all}"))
 }
 
 /// How many pairs of locks are in the published order, of how many that can be compared in the same row, in
@@ -40,9 +68,12 @@ pub(crate) fn orderings(table: Option<usize>, cells: &Cells, role: Role) -> (usi
     (right, all)
 }
 
-/// For each lock: the last row of a table of times in relation to its first, published and, seed by seed,
-/// simulated; none if one of them has no end.
-fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<f64>, Option<Ratio>)> {
+/// A lock; published and simulated times in the last row of a table in relation to the first, and the range
+/// over seeds if they are of two kinds. Nothing is simulated if one of them has no end.
+type Collapse = (String, Option<f64>, Option<Ratio>, Option<String>);
+
+/// Of each lock, simulated seed by seed.
+fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<Collapse> {
     let same = table.rows.windows(2).all(|rows| rows[0].workload_name == rows[1].workload_name);
     if !table.lower_is_better || table.rows.len() < 2 || !same {
         return Vec::new();
@@ -55,7 +86,9 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<(String, Option<
             (Role::Blind, Some(_)) => cell.registered.map(|registered| vec![registered.value]),
             _ => cell.simulated.as_ref().map(|simulated| simulated.seeds.values.clone()),
         };
-        Some((table.locks[lock].clone(), published, Ratio::of(&[(&told(last)?, &told(first)?)])))
+        let (last, first) = (told(last)?, told(first)?);
+        let (ratio, range) = (Ratio::of(&[(&last, &first)]), Ratio::two_kinds(&[(&last, &first)], number));
+        Some((table.locks[lock].clone(), published, ratio, range))
     };
     (0..table.locks.len()).filter_map(factor).collect()
 }
@@ -64,36 +97,30 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     let mut lines = String::new();
     for (index, table) in tables.iter().enumerate() {
         tell(&mut lines, &table.name, Some(index), cells);
-        for (lock, published, simulated) in collapses(index, table, cells) {
+        for (lock, published, simulated, range) in collapses(index, table, cells) {
             let [first, .., last] = &table.rows[..] else { continue };
             let (table, first, last) = (&table.name, &first.label, &last.label);
             let published =
                 published.map_or("not published".to_owned(), |times| format!("published x{}", number(times)));
-            let simulated = simulated.map_or("for ever".to_owned(), |times| format!("x{times}"));
+            let told = |times: Ratio| format!("x{}", range.unwrap_or_else(|| times.to_string()));
+            let simulated = simulated.map_or("for ever".to_owned(), told);
             let _ =
                 writeln!(lines, "  {table}: {lock} takes {simulated} from {first} to {last} ({published})");
         }
     }
     tell(&mut lines, "all tables", None, cells);
-    for role in Role::ALL {
-        let (right, all) = orderings(None, cells, role);
-        let pairs = format!("{} pairs that are more than 3 % apart", role.name());
-        if all > 0 {
-            let _ = writeln!(lines, "  who beats whom: {pairs} are right in {right} of {all}");
-        }
+    for order in Role::ALL.iter().filter_map(|&role| who_beats_whom(cells, role)) {
+        let _ = writeln!(lines, "  who beats whom: {order}");
     }
     let about = "+- and brackets: 95 % intervals over seeds, of medians over cells";
-    if lines.is_empty() { lines } else { format!("summary ({about})\n{lines}") }
+    if lines.is_empty() { lines } else { format!("summary ({about};\n  {MARKS})\n{lines}") }
 }
 
 /// How far cells are off, in one table or in all: those of each role of which any can be compared.
 fn tell(lines: &mut String, name: &str, table: Option<usize>, cells: &Cells) {
     for role in Role::ALL {
-        let errors = errors(table, cells, role);
-        if let Some((_, worst)) = median_and_worst(&errors) {
-            let (role, count, median) = (role.name(), errors.len(), median_error(&errors, 1));
-            let off = format!("off by {median} in the median, {:.1} % at worst", worst * 100.0);
-            let _ = writeln!(lines, "  {name}: {role} cells {off} ({count} cells)");
+        if let Some(off) = of_role(table, cells, role) {
+            let _ = writeln!(lines, "  {name}: {} cells {off}", role.name());
         }
     }
 }
@@ -132,7 +159,7 @@ mod tests {
         assert_eq!(orderings(Some(0), &cells, Role::Blind), (0, 0), "nothing blind is published");
         let collapses = collapses(0, &tables[0], &cells);
         assert_eq!(collapses.len(), 3);
-        let (_, published, simulated) =
+        let (_, published, simulated, _) =
             collapses.iter().find(|(lock, ..)| lock == "byte-rmw").expect("it has one");
         assert!((published.expect("published") - 195.6 / 124.5).abs() < 1e-9);
         let simulated = simulated.expect("it ends");

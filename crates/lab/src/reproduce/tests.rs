@@ -1,5 +1,7 @@
-//! The table of `docs/simulator.md`: what was registered against what was published.
+//! Results for tests; and the table of `docs/simulator.md`: what was registered against what was published.
+use super::export::Results;
 use super::summary::{errors, median_and_worst, orderings};
+use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Estimate, median_error};
 use stanchion_cells::published::cells::{Cell, Cells, Simulated};
 use stanchion_cells::published::registered::recall;
@@ -9,13 +11,25 @@ use stanchion_cells::published::tables::all;
 const DOCUMENT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulator.md");
 const MARKS: (&str, &str) = ("<!-- registered: begin -->\n", "<!-- registered: end -->\n");
 
+/// Of a table, or of all, with these values of the seeds of every cell.
+pub(super) fn results(table: &str, values: &[f64]) -> Results {
+    let mut tables = all().expect("in order");
+    tables.retain(|other| table.is_empty() || other.name == table);
+    let mut cells = Cells::choose(&tables, &[]).expect("no filter");
+    let before = recall(&tables, &mut cells).unwrap_or_else(|error| panic!("{error}"));
+    let simulated = Simulated { seeds: Estimate::of(values.to_vec()), trace: None };
+    cells.all.iter_mut().for_each(|cell| cell.simulated = Some(simulated.clone()));
+    let (provenance, seeds) = (Provenance::collect(1), values.len() as u64);
+    Results { provenance, seeds, quick: false, complete: true, tables, before, cells }
+}
+
 /// A row: of one table, or of all.
 fn row(name: &str, index: Option<usize>, cells: &Cells) -> String {
     let of_row = |table: usize| index.is_none_or(|index| index == table);
     let off = |role| {
         let registered = |cell: &&Cell| of_row(cell.table) && cell.role == role && cell.registered.is_some();
         let registered = cells.all.iter().filter(registered).count();
-        let errors = errors(index, cells, role);
+        let (errors, _) = errors(index, cells, role);
         match median_and_worst(&errors) {
             Some((_, worst)) => {
                 let median = median_error(&errors, 1).replace(" (too few for an interval)", "");

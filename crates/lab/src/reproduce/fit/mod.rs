@@ -9,15 +9,15 @@ mod problem;
 mod record;
 
 use super::args::FitArgs;
-use super::report::number;
+use super::summary::off;
 use super::today;
 use core::fmt::Write;
 use lab_kit::interrupt;
 use lab_kit::output::{FAILED, INTERRUPTED, ended, print};
 use lab_kit::progress::Progress;
-use lab_kit::stats::median_error;
 use problem::{Measured, Problem};
 use record::Fit;
+use stanchion_cells::columns::number;
 use stanchion_cells::published::tables::to_fit;
 use std::process::ExitCode;
 
@@ -108,11 +108,11 @@ fn tell(text: &mut String, problem: &Problem, (start, before): &Found, (end, aft
         let (median, worst) = after.median_and_worst();
         let passes = median <= BARS.0 && worst <= BARS.1;
         all_pass &= passes;
-        let [worst, bar, last] = [worst, BARS.0, BARS.1].map(|share| share * 100.0);
-        let median = median_error(&after.off(), 1);
+        let [bar, last] = [BARS.0, BARS.1].map(|share| share * 100.0);
+        let off = off(&after.off()).unwrap_or_default();
         let bars = format!("bars (median {bar:.0} %, worst {last:.0} %)");
         let how = if passes { "passed" } else { "missed" };
-        let _ = writeln!(text, "  {median} in the median, {worst:.1} % at worst; {bars}: {how}");
+        let _ = writeln!(text, "  {off}; {bars}: {how}");
     }
     for ((knob, start), end) in problem.knobs.iter().zip(start).zip(end) {
         let of = knob.part.map_or(String::new(), |part| format!("{} ", problem.parts[part].table.name));
