@@ -13,7 +13,7 @@ mod report {
     pub(crate) fn compared(file: &str, other: &str) -> Option<()> {
         let file = forms::Results::parse("a.json", file).ok()?;
         let other = forms::Results::parse("b.json", other).ok()?;
-        let unlike = ["machine", "arguments", "version"].map(str::to_owned);
+        let unlike = ["machine", "arguments", "version", "files"].map(str::to_owned);
         let report = compare::Report::of(vec![file, other], &unlike, &[]).ok()?;
         _ = (told::text(&report, false), told::csv(&report), told::page(&report));
         _ = (told::doubts(&report), lab_kit::export::json(&report));

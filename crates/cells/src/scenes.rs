@@ -1,5 +1,6 @@
 //! Where something can be simulated: a machine, a workload, and how many vCPUs; everything about them that
 //! can be refused.
+use crate::published::fingerprint::of_bytes;
 use crate::{threads, tuned};
 use stanchion_core::Tunable;
 use stanchion_family::tunables;
@@ -89,6 +90,21 @@ pub fn resolve(typed: &Typed) -> Result<Vec<Scene>, String> {
         }
     }
     Ok(scenes)
+}
+
+/// What is called `machine NAME` in results: the digest of its file, or that it is shipped.
+pub fn digest_of_machine(name_or_path: &str) -> Result<(String, String), String> {
+    Ok((format!("machine {}", machine::load(name_or_path)?.machine.name), digest(name_or_path)?))
+}
+
+/// The same of a workload.
+pub fn digest_of_workload(name_or_path: &str) -> Result<(String, String), String> {
+    Ok((format!("workload {}", workload::load(name_or_path)?.workload.name), digest(name_or_path)?))
+}
+
+fn digest(name_or_path: &str) -> Result<String, String> {
+    let text = stanchion_sim::text_of(name_or_path)?;
+    Ok(text.map_or("shipped".to_owned(), |text| of_bytes(text.as_bytes())))
 }
 
 /// Reads `tunable.NAME=VALUE`.

@@ -3,6 +3,7 @@
 use crate::units::plural;
 use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::fs;
 use std::time::SystemTime;
 
@@ -29,6 +30,9 @@ pub struct Provenance {
     pub tree: String,
     pub arguments: Vec<String>,
     pub seed: u64,
+    /// Digests of the files that arguments name, by what results call that which is in them.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
 }
 
 impl Provenance {
@@ -54,6 +58,7 @@ impl Provenance {
             tree: env!("STANCHION_DIRTY").to_owned(),
             arguments: std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect(),
             seed,
+            files: BTreeMap::new(),
         }
     }
 

@@ -25,6 +25,11 @@ pub(super) fn written(hash: u64) -> String {
     format!("{hash:016x}")
 }
 
+/// Of what a file has.
+pub fn of_bytes(bytes: &[u8]) -> String {
+    written(hash(bytes.iter().copied()))
+}
+
 /// Of all numbers of a machine, not of what is said about them.
 pub fn of_machine(machine: &Machine) -> String {
     print(&Machine { about: String::new(), ..machine.clone() })

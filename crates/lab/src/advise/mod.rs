@@ -37,9 +37,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut exports = args.files.open(&FORMATS)?;
     let loaded = read(args).and_then(|(recorded, recording)| {
         let places = place::resolve(args, recording.at_once)?;
-        Ok((recorded, recording, places))
+        Ok((recorded, recording, places, place::files(args)?))
     });
-    let (recorded, recording, places) = loaded.inspect_err(|_| exports.abandon())?;
+    let (recorded, recording, places, files) = loaded.inspect_err(|_| exports.abandon())?;
     let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
     let workload = Arc::new(recorded.workload(name));
     let case = |(machine, workers): &(Arc<Machine>, usize), lock: &String| Case {
@@ -52,6 +52,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let cases: Vec<Case> = cases.collect();
     let cells = predict::all(&recording, &cases, &seeds, args.files.results.quiet);
     let mut report = Report::new(recording, cells, args.measured, args.seed);
+    report.provenance.files = files;
     if report.complete {
         report.what_if = what_if(&report, &cases, &seeds, args.files.results.quiet);
     }

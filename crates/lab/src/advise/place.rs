@@ -1,13 +1,16 @@
 //! The machines that were asked for, and how many workers run on each.
 use super::args::Args;
 use lab_kit::provenance::Provenance;
+use stanchion_cells::published::fingerprint::of_bytes;
+use stanchion_cells::scenes::digest_of_machine;
 use stanchion_cells::threads;
 use stanchion_sim::machine::{self, Machine, SchedulerKind, file};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// All that were asked for, this machine if none was, with each number of workers that is tried there.
-pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<(Arc<Machine>, usize)>, String> {
+/// Names and paths of all that were asked for, this machine if none was, each with its flag.
+fn names(args: &Args) -> Result<Vec<(String, &str)>, String> {
     let listed = args.machine.iter().flat_map(|list| list.split(','));
     let mut names: Vec<(String, &str)> = listed.map(|name| (name.trim().to_owned(), "--machine")).collect();
     for path in &args.machine_file {
@@ -18,8 +21,24 @@ pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<(Arc<Machine>,
         let path = here(args)?;
         names.push((path.to_string_lossy().into_owned(), "--here"));
     }
+    Ok(names)
+}
+
+/// Digests of the files of machines, and of the recording if there was one before.
+pub(super) fn files(args: &Args) -> Result<BTreeMap<String, String>, String> {
+    let machines = names(args)?.into_iter().map(|(name, _)| digest_of_machine(&name));
+    // What is read once, such as a pipe, is not read again.
+    let recording = args.trace.iter().filter(|path| path.is_file()).map(|path| {
+        let bytes = std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(("recording".to_owned(), of_bytes(&bytes)))
+    });
+    machines.chain(recording).collect()
+}
+
+/// All machines, with each number of workers that is tried there.
+pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<(Arc<Machine>, usize)>, String> {
     let mut places: Vec<(Arc<Machine>, usize)> = Vec::new();
-    for (name, flag) in names {
+    for (name, flag) in names(args)? {
         let machine = load(args, &name).map_err(|error| format!("{flag} {name}: {error}"))?;
         if places.iter().any(|(other, _)| other.name == machine.name) {
             return Err(format!("{flag}: two machines are called {}", machine.name));
@@ -138,6 +157,19 @@ mod tests {
         });
         assert_eq!(both.map(|places| (places[0].1.clone(), places.len())), Ok((vec![32, 48, 64], 2)));
         assert_eq!(places(|args| args.threads = Some("3,2x".into())), Ok(vec![(32, vec![3, 64])]));
+    }
+
+    #[test]
+    fn files_of_machines_and_of_the_recording_have_digests() {
+        let of = |text: &str| {
+            let trace = tempfile::NamedTempFile::new().expect("a temporary file");
+            std::fs::write(trace.path(), text).expect("written");
+            let trace = Some(trace.path().to_owned());
+            files(&Args { machine: Some("small-vm".into()), trace, ..Args::default() }).expect("readable")
+        };
+        assert_eq!(of("a")["machine small-vm"], "shipped");
+        assert_eq!((of("a"), of("a").len()), (of("a"), 2));
+        assert_ne!(of("a")["recording"], of("b")["recording"]);
     }
 
     #[test]

@@ -20,7 +20,7 @@ const IDLE: f64 = 0.005;
 pub(crate) struct Report {
     schema: u32,
     pub complete: bool,
-    provenance: Provenance,
+    pub provenance: Provenance,
     pub recording: Recording,
     pub cells: Vec<Cell>,
     pub what_if: Vec<WhatIf>,

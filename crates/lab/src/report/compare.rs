@@ -1,14 +1,14 @@
 //! Rows of the same name in several files, and whether the files are alike.
-use super::forms::{Facts, Figure, Form, Results, Row};
-use core::fmt::Display;
+use super::forms::{Facts, Figure, Form, Results, Row, plain};
 use lab_kit::names;
-use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, Sides, Summary};
 use serde::Serialize;
+use serde_json::json;
 use std::collections::BTreeSet;
 
 /// What may differ between files only if the user says so.
-const MAY_DIFFER: [&str; 3] = ["machine", "arguments", "version"];
+const MAY_DIFFER: [&str; 4] = ["machine", "arguments", "version", "files"];
+
 #[derive(Serialize)]
 pub(super) struct Report {
     schema: u32,
@@ -122,30 +122,22 @@ fn ratio_of(simulated: bool) -> fn(&[Sides]) -> Option<Ratio> {
 
 /// Where two results are not from the same: the part of [`MAY_DIFFER`], what of it, and what each has.
 fn differences(first: &Results, other: &Results) -> Vec<(&'static str, String)> {
-    let facts = |results: &Results| {
-        let Provenance { cpu_model, cpus, numa_nodes, hypervisor, kernel, libc, .. } = &results.provenance;
-        let Provenance { stanchion, commit, tree, build, rustc, .. } = &results.provenance;
-        let named = |facts: &[(&str, &dyn Display)]| -> Facts {
-            facts.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect()
+    let facts = |results: &Results, other: &Results| {
+        let provenance = json!(results.provenance);
+        let named = |names: &str| -> Facts {
+            let fact = |name: &str| (name.replace('_', " "), plain(&provenance[name]));
+            names.split(' ').map(fact).collect()
         };
-        let machine: &[(&str, &dyn Display)] = &[
-            ("processor", cpu_model),
-            ("CPUs", cpus),
-            ("CPUs used", &results.cpus),
-            ("NUMA nodes", numa_nodes),
-            ("hypervisor", hypervisor),
-            ("kernel", kernel),
-            ("libc", libc),
-        ];
-        let version: &[(&str, &dyn Display)] = &[
-            ("stanchion", stanchion),
-            ("commit", commit),
-            ("tree", tree),
-            ("build", build),
-            ("compiler", rustc),
-        ];
-        let machine = if results.form.simulated { &[] } else { machine };
-        [named(machine), results.asked.clone(), named(version)]
+        let mut machine = named("cpu_model cpus numa_nodes hypervisor kernel libc");
+        machine.insert("cpus used".to_owned(), results.cpus.clone());
+        if results.form.simulated {
+            machine.clear();
+        }
+        let version = named("stanchion commit tree build rustc");
+        // A file that only one of them names is of rows that only one of them has.
+        let mut files = results.provenance.files.clone();
+        files.retain(|file, _| other.provenance.files.contains_key(file));
+        [machine, results.asked.clone(), version, files]
     };
     let difference = |(part, (own, theirs)): (&'static str, (Facts, Facts))| {
         let mut keys = own.keys().chain(theirs.keys());
@@ -153,6 +145,6 @@ fn differences(first: &Results, other: &Results) -> Vec<(&'static str, String)> 
         let [own, theirs] = [&own, &theirs].map(|facts| facts.get(key).cloned().unwrap_or_default());
         Some((part, format!("{key} '{own}' and '{theirs}'")))
     };
-    let pairs = facts(first).into_iter().zip(facts(other));
+    let pairs = facts(first, other).into_iter().zip(facts(other, first));
     MAY_DIFFER.into_iter().zip(pairs).filter_map(difference).collect()
 }

@@ -247,7 +247,7 @@ fn asked(value: &Value) -> Facts {
 }
 
 /// A value without quotation marks; nothing for null.
-fn plain(value: &Value) -> String {
+pub(super) fn plain(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.replace(char::is_control, " "),

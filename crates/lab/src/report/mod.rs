@@ -27,7 +27,8 @@ pub(crate) struct Args {
     #[arg(value_name = "FILE", num_args = 2..=told::MOST_FILES, required = true)]
     results: Vec<PathBuf>,
 
-    /// What may differ between the files: machine, arguments, version
+    /// What may differ between the results: machine, arguments, version, and what stood in the files of
+    /// machines, workloads and recordings
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     unlike: Vec<String>,
 

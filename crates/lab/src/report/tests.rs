@@ -42,6 +42,26 @@ fn a_round_that_is_no_number_is_refused_in_one_line() {
 }
 
 #[test]
+fn files_that_changed_are_unlike() {
+    let text = json(&crate::bench::tests::full());
+    let with = |files: &[(&str, &str)]| {
+        let mut results = results("bench", &text);
+        let files = files.iter().map(|&(name, digest)| (name.to_owned(), digest.to_owned()));
+        results.provenance.files = files.collect();
+        results
+    };
+    let first = || with(&[("machine x", "1"), ("workload short", "shipped")]);
+    let compared = |other, unlike: &[String]| Report::of(vec![first(), other], unlike, &[]);
+    assert!(compared(first(), &[]).is_ok() && compared(with(&[]), &[]).is_ok(), "older ones know none");
+    assert!(compared(with(&[("machine x", "1"), ("machine y", "2")]), &[]).is_ok(), "it has more rows");
+    let other = || with(&[("machine x", "2"), ("workload short", "shipped")]);
+    let refusal = compared(other(), &[]).err().expect("refused");
+    assert!(refusal.contains("differ in files, machine x '1' and '2'; --unlike files"), "{refusal}");
+    let allowed = compared(other(), &["files".to_owned()]).expect("allowed");
+    assert!(doubts(&allowed).iter().any(|doubt| doubt == "the files differ in files"));
+}
+
+#[test]
 fn a_boot_of_the_guest_is_a_round() {
     let mut report = crate::guest::tests::report();
     report.runs.push(report.runs[0].clone());

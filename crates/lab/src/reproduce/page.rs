@@ -2,7 +2,7 @@
 use super::export::Results;
 use super::report::{since, unit};
 use super::summary::{MARKS, of_role, who_beats_whom};
-use crate::columns::table;
+use lab_kit::export::columns::table;
 use lab_kit::export::ratios::{Mark, ratios};
 use lab_kit::export::{colours, page};
 use maud::{Markup, html};

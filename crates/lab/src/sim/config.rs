@@ -3,8 +3,9 @@ use super::args::Args;
 use core::fmt::Write;
 use core::time::Duration;
 use stanchion_cells::cell::Setting;
-use stanchion_cells::scenes::{self, Scene};
+use stanchion_cells::scenes::{self, Scene, digest_of_machine, digest_of_workload, words};
 use stanchion_sim::{MS, NS, Time, machine, workload};
+use std::collections::BTreeMap;
 
 const TRACE_TIME: Time = 20 * MS;
 /// A recording stays in memory, some 40 bytes for each thing that happens.
@@ -13,6 +14,8 @@ const LONGEST_TRACE: Time = 500 * MS;
 pub(super) struct Config {
     pub scenes: Vec<Scene>,
     pub setting: Setting,
+    /// Digests of the files that were named.
+    pub files: BTreeMap<String, String>,
     /// The part of the one run to look at, from when to when.
     pub watched: Option<(Time, Time)>,
 }
@@ -28,9 +31,11 @@ impl Config {
         let seeds = args.seeds.unwrap_or(if watching { 1 } else { 5 });
         let seed = args.seed.unwrap_or(1);
         let part = part(args, watching, time)?;
+        let machines = args.machine.as_deref().unwrap_or("small-vm");
+        let workloads = args.workload.as_deref().unwrap_or("medium");
         let scenes = scenes::resolve(&scenes::Typed {
-            machines: args.machine.as_deref().unwrap_or("small-vm"),
-            workloads: args.workload.as_deref().unwrap_or("medium"),
+            machines,
+            workloads,
             counts: args.threads.as_deref().map(|list| ("threads", list)),
             overcommit: args.overcommit.as_deref(),
             sets: &args.set,
@@ -58,7 +63,10 @@ impl Config {
             limit: args.limit.unwrap_or(1_000_000_000),
             sets: args.set.clone(),
         };
-        Ok(Self { scenes, setting, watched })
+        let machines = words("machine", machines)?.into_iter().map(digest_of_machine);
+        let workloads = words("workload", workloads)?.into_iter().map(digest_of_workload);
+        let files = machines.chain(workloads).collect::<Result<_, _>>()?;
+        Ok(Self { scenes, setting, files, watched })
     }
 }
 

@@ -54,7 +54,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     if args.list {
         return Ok(print(&config::list(), ExitCode::SUCCESS));
     }
-    let Config { scenes, setting, watched } = Config::resolve(args)?;
+    let Config { scenes, setting, files, watched } = Config::resolve(args)?;
     let jobs = args.jobs.unwrap_or_else(cpus);
     let infos: Vec<SceneInfo> = scenes.iter().map(SceneInfo::of).collect();
     let mut tasks = Vec::new();
@@ -79,7 +79,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
         report: Report {
             schema: SCHEMA,
             complete: false,
-            provenance: Provenance::collect(first),
+            provenance: Provenance { files, ..Provenance::collect(first) },
             effort: Effort { jobs, ..Effort::default() },
             setting: setting.clone(),
             scenes: infos.clone(),

@@ -77,6 +77,26 @@ fn the_same_simulation_has_ratios_of_one_and_another_one_has_not() {
 }
 
 #[test]
+fn a_machine_whose_file_has_changed_is_another_one() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let machine = dir.path().join("mine.toml").display().to_string();
+    let shipped = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines/small-vm.toml"));
+    let shipped = shipped.expect("in the tree");
+    let simulated = |name: &str, text: &str| {
+        fs::write(&machine, text).expect("written");
+        result(dir.path(), name, &[SIM, &["--machine", &machine]].concat())
+    };
+    let files = [simulated("one", &shipped), simulated("two", &shipped)];
+    passed(&["report", &files[0], &files[1]]);
+    let other = simulated("three", &(shipped + "# changed\n"));
+    let refusal = refused(&["report", &files[0], &other]);
+    assert!(refusal.contains("differ in files, machine small-vm '"), "{refusal}");
+    passed(&["report", &files[0], &other, "--unlike", "files"]);
+    let shipped = result(dir.path(), "four", SIM);
+    assert!(refused(&["report", &files[0], &shipped]).contains("and 'shipped'"));
+}
+
+#[test]
 fn unlike_results_and_what_is_none_are_refused_in_one_line() {
     let dir = tempfile::tempdir().expect("a directory");
     let sim = result(dir.path(), "sim", SIM);

@@ -4,7 +4,7 @@
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
 use crate::bench::once;
-use crate::columns::named;
+use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
 use lab_kit::units::three_figures;
