@@ -76,7 +76,8 @@ impl<T: Zeroed> Chunks<T> {
 
     /// All entries that exist, with their indices.
     pub(super) fn iter(&'static self) -> impl Iterator<Item = (usize, &'static T)> {
-        (0..CHUNKS * CHUNK).filter_map(|index| Some((index, self.get(index)?)))
+        let mapped = (0..CHUNKS * CHUNK).step_by(CHUNK).filter(|&first| self.get(first).is_some());
+        mapped.flat_map(|first| first..first + CHUNK).filter_map(|index| Some((index, self.get(index)?)))
     }
 }
 
