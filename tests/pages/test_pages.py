@@ -31,7 +31,7 @@ PAGES = {
     "sim": (f"{SIM} --seed 1 --html {{page}}", "stanchion sim, ", 5 + 3),
     "timeline": ("sim --lock ticket --threads 4 --seeds 1 --seed 1 --timeline {page}", "ticket on small-vm", 1),
     "bench": (f"bench --lock stanchion,ticket --peers std {BENCH}", "stanchion bench, ", 4),
-    "bench-rw": (f"bench rw --lock qrw --peers std --reads 90 {BENCH}", "stanchion bench rw, ", 4),
+    "bench-rw": (f"bench --rw --lock qrw --peers std --reads 90 {BENCH}", "stanchion bench, ", 4),
     "guest": (f"guest {GUEST} --lock ticket --seed 1 --html {{page}}", "stanchion guest, ", 0),
     "advise": (f"advise --machine small-vm --seeds 2 --html {{page}} -- {sys.executable} -c '{THREADS}'", "Advice for ", 1 + 2),
     "reproduce": ("reproduce --table locktorture,xen-pv --quick --html {page}", "stanchion reproduce, ", 2),

@@ -2,7 +2,7 @@
 //! lock of the crate.
 //!
 //! `cargo run --release --example read_mostly [SECONDS]` prints lookups and changes a second. It is an
-//! example of use, not a benchmark: see `stanchion bench rw`.
+//! example of use, not a benchmark: see `stanchion bench --rw`.
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use stanchion::RwLock;

@@ -28,7 +28,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    pub(super) fn measured(&self, lock: String) -> bench::Args {
+    pub(crate) fn measured(&self, lock: String) -> bench::Args {
         let typed = self.measure.clone();
         let measure = bench::Measure {
             // Contended, up to the worst overcommit of the benchmark.

@@ -16,6 +16,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let render = |samples: &[Sample]| table::render(samples, args.markdown, args.machine.is_some());
     match &args.machine {
         Some(machines) => sim::run_showing(&args.simulated(locks, machines.clone()), &render),
-        None => bench::measure(&args.measured(locks), None, Some(&render)),
+        None => bench::measure(&args.measured(locks), Some(&render)),
     }
 }

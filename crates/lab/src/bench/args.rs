@@ -1,4 +1,4 @@
-//! What may be typed after `stanchion bench` and `stanchion bench rw`; `config.rs` tells what it means.
+//! What may be typed after `stanchion bench`; `config.rs` tells what it means.
 use super::mix::{self, Mix};
 use super::{machine, quantity::SORTS};
 use clap::ArgAction;
@@ -27,7 +27,7 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "LIST")]
     pub profile: Vec<String>,
 
-    /// Length of a throughput round [default: 300ms; of 'bench rw' and 'ablate': 200ms]
+    /// Length of a throughput round [default: 300ms; of reader-writer locks and of 'ablate': 200ms]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub time: Option<Duration>,
 
@@ -35,11 +35,11 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "N", value_parser = within(1, MOST_ROUNDS))]
     pub rounds: Option<usize>,
 
-    /// Length of a latency round [default: as --time; of 'ablate': 10s]
+    /// Length of a latency round [default: as --time; of 'ablate': 2s]
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub latency_time: Option<Duration>,
 
-    /// Latency rounds of each cell; 0 leaves latency out [default: 3; of 'bench rw': 2; of 'ablate': 1]
+    /// Latency rounds of each cell; 0 leaves latency out [default: 3; of reader-writer locks: 2; of 'ablate': 5]
     #[arg(long, value_name = "N", value_parser = within(0, MOST_ROUNDS))]
     pub latency_rounds: Option<usize>,
 
@@ -67,9 +67,27 @@ pub(crate) struct Args {
     pub lock: Option<String>,
 
     /// What to compare with: 'all', 'none', or names separated by commas [default:
-    /// std,parking_lot,pthread,pthread-adaptive; all with --lock all]
+    /// std,parking_lot,pthread,pthread-adaptive; of reader-writer locks:
+    /// std,parking_lot,pthread-readers,pthread-writers; all with --lock all]
     #[arg(long, value_name = "LIST")]
     pub peers: Option<String>,
+
+    /// Measure reader-writer locks in place of mutexes; the name of one says so too, as do --reads and --readers
+    #[arg(long)]
+    pub rw: bool,
+
+    /// Shares of reads in per cent: each thread draws for every operation whether it reads [default:
+    /// 100,99.9,99,90,50]
+    #[arg(long, value_name = "LIST", value_parser = mix::shares)]
+    pub reads: Option<Mixes>,
+
+    /// Instead: threads that only read, counted as --threads; needs --writers
+    #[arg(long, value_name = "LIST", requires = "writers", conflicts_with_all = ["reads", "threads"])]
+    pub readers: Option<String>,
+
+    /// Threads that only write beside them; 0 is none; needs --readers
+    #[arg(long, value_name = "LIST", requires = "readers", conflicts_with_all = ["reads", "threads"])]
+    pub writers: Option<String>,
 
     /// The figure by which tables are sorted, best first
     #[arg(long, value_name = "FIGURE", default_value = SORTS[0], value_parser = SORTS)]
@@ -97,26 +115,6 @@ pub(crate) struct Args {
     /// List all locks and profiles, and stop
     #[arg(long)]
     pub list: bool,
-}
-
-#[derive(clap::Args, Clone, Debug, Default)]
-#[command(args_override_self = true)]
-pub(crate) struct RwArgs {
-    #[command(flatten)]
-    pub common: Args,
-
-    /// Shares of reads in per cent: each thread draws for every operation whether it reads [default:
-    /// 100,99.9,99,90,50]
-    #[arg(long, value_name = "LIST", value_parser = mix::shares)]
-    pub reads: Option<Mixes>,
-
-    /// Instead: threads that only read, counted as --threads; needs --writers
-    #[arg(long, value_name = "LIST", requires = "writers", conflicts_with_all = ["reads", "threads"])]
-    pub readers: Option<String>,
-
-    /// Threads that only write beside them; 0 is none; needs --readers
-    #[arg(long, value_name = "LIST", requires = "readers", conflicts_with_all = ["reads", "threads"])]
-    pub writers: Option<String>,
 }
 
 /// CPUs whose time a cgroup may get: the kernel's least is a millisecond a period, and Linux has no more.

@@ -1,9 +1,9 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
-use super::args::{Args, RwArgs};
+use super::args::Args;
 use super::cell::Profile;
-use super::contender::{Entry, Kind};
+use super::contender::Kind;
 use super::contenders::registry;
-use super::mix::{self, once, words};
+use super::mix::{self, Mix, once, words};
 use super::profiles;
 use super::report::{LockInfo, Setting};
 use core::time::Duration;
@@ -20,7 +20,8 @@ struct Defaults {
     profiles: &'static str,
     time_ms: u64,
     latency_rounds: usize,
-    shares: &'static str,
+    /// Of reads, in per cent; none if nobody reads.
+    shares: &'static [f64],
 }
 
 /// What a user decides between; and two that show why: one collapses at once, that of kernels later.
@@ -30,7 +31,7 @@ const MUTEXES: Defaults = Defaults {
     profiles: "all",
     time_ms: 300,
     latency_rounds: 3,
-    shares: "",
+    shares: &[],
 };
 
 const RW: Defaults = Defaults {
@@ -38,7 +39,7 @@ const RW: Defaults = Defaults {
     peers: "std,parking_lot,pthread-readers,pthread-writers",
     time_ms: 200,
     latency_rounds: 2,
-    shares: "100,99.9,99,90,50",
+    shares: &[100.0, 99.9, 99.0, 90.0, 50.0],
     ..MUTEXES
 };
 
@@ -47,41 +48,49 @@ const ROUNDS: usize = 5;
 const EVENTS_MS: u64 = 50;
 const UNCONTENDED_MS: u64 = 20;
 
-/// Setting and locks of these arguments with these CPUs: of mutexes, or with `rw` of reader-writer locks.
-pub(crate) fn resolve(
-    args: &Args,
-    rw: Option<&RwArgs>,
-    cpus: Vec<usize>,
-) -> Result<(Setting, Vec<LockInfo>), String> {
+/// Setting and locks of these arguments with these CPUs.
+pub(crate) fn resolve(args: &Args, cpus: Vec<usize>) -> Result<(Setting, Vec<LockInfo>), String> {
+    let rw = is_rw(args);
     let defaults = match (rw, args.quick) {
-        (None, false) => MUTEXES,
-        (None, true) => Defaults { profiles: "empty,short", time_ms: 50, latency_rounds: 1, ..MUTEXES },
-        (Some(_), false) => RW,
-        (Some(_), true) => {
-            Defaults { profiles: "short", time_ms: 40, latency_rounds: 1, shares: "99.9,90", ..RW }
+        (false, false) => MUTEXES,
+        (false, true) => Defaults { profiles: "empty,short", time_ms: 50, latency_rounds: 1, ..MUTEXES },
+        (true, false) => RW,
+        (true, true) => {
+            Defaults { profiles: "short", time_ms: 40, latency_rounds: 1, shares: &[99.9, 90.0], ..RW }
         }
     };
-    let mut setting = setting(args, cpus, &defaults)?;
-    if let Some(rw) = rw {
-        read_and_write(&mut setting, rw, &defaults)?;
-    }
-    Ok((setting, locks(args, &defaults, rw.is_some())?))
+    Ok((setting(args, cpus, &defaults)?, locks(args, &defaults, rw)?))
 }
 
-fn read_and_write(setting: &mut Setting, args: &RwArgs, defaults: &Defaults) -> Result<(), String> {
-    let cpus = setting.cpus.len();
+/// Whether reader-writer locks are meant: a flag says so, or a name that no mutex has.
+fn is_rw(args: &Args) -> bool {
+    let names = [&args.lock, &args.peers].into_iter().flatten().flat_map(|list| words(list));
+    let mut bases = names.map(|name| tuned(name).0);
+    let is = |base: &str, rw| registry(rw).any(|entry| entry.name == base);
+    args.rw
+        || args.reads.is_some()
+        || args.readers.is_some()
+        || bases.any(|base| is(base, true) && !is(base, false))
+}
+
+/// Counts of threads, or of readers, and who writes beside them.
+fn load(args: &Args, cpus: usize, defaults: &Defaults) -> Result<(Vec<usize>, Vec<Mix>), String> {
     let (Some(readers), Some(writers)) = (&args.readers, &args.writers) else {
-        setting.mixes = args.reads.clone().map_or_else(|| mix::shares(defaults.shares), Ok)?;
-        return Ok(());
+        let threads = match &args.measure.threads {
+            Some(list) => threads::parse(list, cpus).map_err(|error| format!("--threads: {error}"))?,
+            None => threads::default_counts(cpus, args.quick),
+        };
+        let shares = || defaults.shares.iter().map(|&reads_percent| Mix::Drawn { reads_percent }).collect();
+        return Ok((threads, args.reads.clone().unwrap_or_else(shares)));
     };
-    setting.threads = threads::parse(readers, cpus).map_err(|error| format!("--readers: {error}"))?;
-    setting.mixes = mix::writers(writers, cpus).map_err(|error| format!("--writers: {error}"))?;
-    let writers = setting.mixes.iter().map(|mix| mix.writers()).max().unwrap_or(0);
-    let (readers, most) = (setting.threads.iter().max().unwrap_or(&0), threads::MOST);
-    if readers + writers > most {
+    let readers = threads::parse(readers, cpus).map_err(|error| format!("--readers: {error}"))?;
+    let mixes = mix::writers(writers, cpus).map_err(|error| format!("--writers: {error}"))?;
+    let writers = mixes.iter().map(|mix| mix.writers()).max().unwrap_or(0);
+    let most = threads::MOST;
+    if readers.iter().max().unwrap_or(&0) + writers > most {
         return Err(format!("--readers and --writers are too many threads together: the most is {most}"));
     }
-    Ok(())
+    Ok((readers, mixes))
 }
 
 fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting, String> {
@@ -104,15 +113,12 @@ fn setting(args: &Args, cpus: Vec<usize>, defaults: &Defaults) -> Result<Setting
         let limited = |of: &Profile| Profile { name: name(of), cpu_limit: Some(cpus), ..of.clone() };
         profiles.extend(unlimited.iter().map(limited));
     }
-    let threads = match &measure.threads {
-        Some(list) => threads::parse(list, cpus.len()).map_err(|error| format!("--threads: {error}"))?,
-        None => threads::default_counts(cpus.len(), args.quick),
-    };
+    let (threads, mixes) = load(args, cpus.len(), defaults)?;
     Ok(Setting {
         cpus,
         threads,
         profiles,
-        mixes: Vec::new(),
+        mixes,
         rounds: measure.rounds.unwrap_or(ROUNDS),
         time_ms,
         latency_rounds: measure.latency_rounds.unwrap_or(defaults.latency_rounds),
@@ -139,11 +145,9 @@ fn locks(args: &Args, defaults: &Defaults, rw: bool) -> Result<Vec<LockInfo>, St
     let typed = args.lock.as_deref().unwrap_or(defaults.locks);
     let everything = words(typed).any(|word| word == "all");
     let peers = args.peers.as_deref().unwrap_or(if everything { "all" } else { defaults.peers });
-    let all: Vec<&Entry> = registry(rw).collect();
-    let of_peers: Vec<&Entry> = registry(rw).filter(|entry| entry.kind == Kind::Peer).collect();
-    let mut chosen = names("--lock", typed, Kind::Stanchion, &all)?;
-    chosen.extend(names("--peers", peers, Kind::Peer, &of_peers)?);
-    chosen.sort_by_key(|lock| all.iter().position(|entry| entry.name == tuned(&lock.name).0));
+    let mut chosen = names("--lock", typed, Kind::Stanchion, rw)?;
+    chosen.extend(names("--peers", peers, Kind::Peer, rw)?);
+    chosen.sort_by_key(|lock| registry(rw).position(|entry| entry.name == tuned(&lock.name).0));
     let mut locks: Vec<LockInfo> = Vec::new();
     for lock in chosen {
         match locks.iter_mut().find(|other| other.name == lock.name) {
@@ -157,23 +161,29 @@ fn locks(args: &Args, defaults: &Defaults, rw: bool) -> Result<Vec<LockInfo>, St
     Ok(locks)
 }
 
-/// The locks of one list, of those that it may name; `all` means those of `kind`.
-fn names(flag: &str, list: &str, kind: Kind, may: &[&Entry]) -> Result<Vec<LockInfo>, String> {
+/// The locks of one list: peers, or all; `all` means those of `kind`.
+fn names(flag: &str, list: &str, kind: Kind, rw: bool) -> Result<Vec<LockInfo>, String> {
     let mut chosen = Vec::new();
+    let may = |rw| registry(rw).filter(move |entry| kind != Kind::Peer || entry.kind == kind);
     let refused = |error: String| format!("{flag}: {error} (--list shows all)");
     for word in words(list).filter(|word| *word != "none") {
         let base = tuned(word).0;
         if word == "all" || word == "variants" {
             let variant = word == "variants";
-            let meant = may.iter().filter(|entry| entry.kind == kind && entry.variant == variant);
+            let meant = may(rw).filter(|entry| entry.kind == kind && entry.variant == variant);
             chosen.extend(meant.map(|entry| entry.info(entry.name, false)));
-        } else if let Some(entry) = may.iter().find(|entry| entry.name == base) {
+        } else if let Some(entry) = may(rw).find(|entry| entry.name == base) {
             read(word).map_err(refused)?;
             chosen.push(entry.info(word, true));
+        } else if rw && may(false).any(|entry| entry.name == base) {
+            return Err(refused(format!(
+                "'{base}' is a mutex, and is not measured beside reader-writer locks: type 'stanchion bench {flag} {word}'"
+            )));
         } else {
-            let valid = may.iter().filter(|entry| entry.kind != Kind::Hidden).map(|entry| entry.name);
+            // What is no name says nothing about the kind of lock.
+            let valid = may(rw).chain(may(true)).filter(|entry| entry.kind != Kind::Hidden);
             let what = if kind == Kind::Peer { "peer" } else { "lock" };
-            return Err(refused(unknown(what, base, valid)));
+            return Err(refused(unknown(what, base, once(valid.map(|entry| entry.name)))));
         }
     }
     Ok(chosen)

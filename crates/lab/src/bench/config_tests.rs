@@ -1,13 +1,12 @@
 //! Resolving arguments: defaults, names, and mistakes that are refused.
 use super::*;
-use crate::bench::Command;
-use clap::Parser;
+use clap::{CommandFactory, Parser};
 use lab_kit::usage::one_line;
 
 #[derive(Parser)]
 struct Line {
     #[command(flatten)]
-    command: Command,
+    args: Args,
 }
 
 type Resolved = Result<(Setting, Vec<LockInfo>), String>;
@@ -15,8 +14,7 @@ type Resolved = Result<(Setting, Vec<LockInfo>), String>;
 /// Of the words behind `stanchion bench`, with two CPUs.
 fn resolve_words(words: &[&str]) -> Resolved {
     let line = Line::try_parse_from([&["bench"], words].concat()).map_err(|error| one_line(&error))?;
-    let (args, rw) = line.command.args();
-    super::resolve(args, rw, vec![0, 1])
+    super::resolve(&line.args, vec![0, 1])
 }
 
 fn resolve(line: &str) -> Resolved {
@@ -39,7 +37,7 @@ fn the_default_is_what_a_user_decides_between() {
     let peers = ["std", "parking_lot", "pthread"];
     assert_eq!(names(&locks)[..6], [&["stanchion", "ticket", "qspin"][..], &peers].concat());
     assert!(locks.len() <= 7 && locks.iter().all(|lock| lock.chosen));
-    let (setting, locks) = resolve("rw").expect("valid");
+    let (setting, locks) = resolve("--rw").expect("valid");
     assert_eq!(names(&locks)[..5], ["qrw", "percpu-rw", "rw-simple", "std", "parking_lot"]);
     assert_eq!(mixes(&setting), ["100 % reads", "99.9 % reads", "99 % reads", "90 % reads", "50 % reads"]);
 }
@@ -50,13 +48,53 @@ fn all_is_everything_but_the_hidden_lock_and_chosen_is_what_is_named() {
     assert!(names(&locks).contains(&"usync") && !names(&locks).contains(&"busted-none"));
     let chosen = locks.iter().filter(|lock| lock.chosen).map(|lock| lock.name.as_str());
     assert_eq!(chosen.collect::<Vec<_>>(), ["cna"]);
-    let (_, locks) = resolve("rw --lock all").expect("valid");
+    let (_, locks) = resolve("--rw --lock all").expect("valid");
     assert!(names(&locks).contains(&"usync") && !names(&locks).contains(&"percpu-rw-fenced"));
 }
 
 #[test]
+fn what_only_reader_writer_locks_have_says_that_they_are_meant() {
+    for words in
+        ["--lock qrw", "--lock none --peers pthread-readers", "--reads 90", "--readers 1 --writers 1"]
+    {
+        let (setting, locks) = resolve(words).expect("valid");
+        assert!(setting.rw() && locks.iter().all(|lock| lock.name != "pthread"), "{words}");
+    }
+    for words in ["--lock busted-none", "--lock none --peers std,spin", "--lock stanchion"] {
+        assert!(!resolve(words).expect("valid").0.rw(), "{words}");
+    }
+}
+
+#[test]
+fn help_tells_the_defaults() {
+    let help = Line::command().render_help().to_string().replace('\n', " ");
+    let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
+    let ablated = crate::ablate::Args::default().measured(String::new()).measure;
+    let shares = RW.shares.iter().map(f64::to_string).collect::<Vec<_>>().join(",");
+    let latency_time = ablated.latency_time.expect("its own");
+    assert_eq!(ablated.time, Some(Duration::from_millis(RW.time_ms)));
+    for told in [
+        format!("[default: {}; of reader-writer locks: {}]", MUTEXES.locks, RW.locks),
+        format!("[default: {}; of reader-writer locks: {};", MUTEXES.peers, RW.peers),
+        format!("[default: {}]", MUTEXES.profiles),
+        format!("[default: {}ms; of reader-writer locks and of 'ablate': {}ms]", MUTEXES.time_ms, RW.time_ms),
+        format!("[default: as --time; of 'ablate': {}s]", latency_time.as_secs()),
+        format!(
+            "[default: {}; of reader-writer locks: {}; of 'ablate': {}]",
+            MUTEXES.latency_rounds,
+            RW.latency_rounds,
+            ablated.latency_rounds.expect("its own")
+        ),
+        format!("[default: {shares}]"),
+        format!("[default: {ROUNDS}]"),
+    ] {
+        assert!(help.contains(&told), "{told}: {help}");
+    }
+}
+
+#[test]
 fn readers_and_writers_take_the_place_of_shares() {
-    let (setting, _) = resolve("rw --readers 1,2x --writers 0,1").expect("valid");
+    let (setting, _) = resolve("--readers 1,2x --writers 0,1").expect("valid");
     assert_eq!(setting.threads, [1, 4]);
     assert_eq!(mixes(&setting), ["0 writers", "1 writer"]);
 }
@@ -64,11 +102,18 @@ fn readers_and_writers_take_the_place_of_shares() {
 #[test]
 fn mistakes_of_readers_and_writers_name_the_flag() {
     for (mistake, text) in [
-        ("rw --lock pecpu-rw", "unknown lock 'pecpu-rw': nearest are percpu-rw"),
-        ("rw --peers qrw", "--peers: unknown peer 'qrw'"),
-        ("rw --reads 101", "'--reads <LIST>': '101' is no share"),
-        ("rw --readers 0 --writers 1", "--readers: '0' threads"),
-        ("rw --readers 4000 --writers 4000", "too many threads together"),
+        ("--lock pecpu-rw", "unknown lock 'pecpu-rw': nearest are percpu-rw"),
+        ("--rw --peers qrw", "--peers: unknown peer 'qrw'"),
+        ("--reads 101", "'--reads <LIST>': '101' is no share"),
+        ("--readers 0 --writers 1", "--readers: '0' threads"),
+        ("--readers 4000 --writers 4000", "too many threads together"),
+        (
+            "--rw --lock ticket:turns=0",
+            "--lock: 'ticket' is a mutex, and is not measured beside reader-writer locks: type 'stanchion bench --lock ticket:turns=0'",
+        ),
+        ("--reads 50 --peers std,pthread", "type 'stanchion bench --peers pthread'"),
+        ("--lock qrw,ticket", "type 'stanchion bench --lock ticket'"),
+        ("--lock stanchion --peers pthread-writers", "type 'stanchion bench --lock stanchion'"),
     ] {
         let error = resolve(mistake).expect_err(text);
         assert!(error.contains(text) && !error.contains('\n'), "{error}");

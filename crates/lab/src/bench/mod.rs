@@ -41,40 +41,13 @@ pub(crate) use report::{Cell, Report, State};
 pub(crate) use run::measure;
 use std::process::ExitCode;
 
-/// `stanchion bench`, and what else can be benchmarked.
-#[derive(clap::Args)]
-#[command(args_conflicts_with_subcommands = true)]
-pub(crate) struct Command {
-    #[command(flatten)]
-    mutexes: Args,
-    #[command(subcommand)]
-    other: Option<Other>,
-}
-
-#[derive(clap::Subcommand)]
-enum Other {
-    /// Benchmark every reader-writer lock beside what people use today: readers x writers x share of reads
-    Rw(Box<args::RwArgs>),
-}
-
-impl Command {
-    /// The arguments, and those that reader-writer locks have besides.
-    fn args(&self) -> (&Args, Option<&args::RwArgs>) {
-        match &self.other {
-            None => (&self.mutexes, None),
-            Some(Other::Rw(args)) => (&args.common, Some(args)),
-        }
-    }
-}
-
-pub(crate) fn run(command: &Command) -> Result<ExitCode, String> {
-    let (args, rw) = command.args();
-    if args.list { Ok(print(&list::list(rw.is_some()), ExitCode::SUCCESS)) } else { measure(args, rw, None) }
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    if args.list { Ok(print(&list::list(), ExitCode::SUCCESS)) } else { measure(args, None) }
 }
 
 /// What `run` would refuse, in one line, without running anything.
 pub(crate) fn check(args: &Args) -> Result<(), String> {
-    config::resolve(args, None, args.measure.cpus.clone().unwrap_or_else(available_cpus)).map(drop)
+    config::resolve(args, args.measure.cpus.clone().unwrap_or_else(available_cpus)).map(drop)
 }
 
 /// The contract of the exit codes, as `--help` tells it.

@@ -80,7 +80,7 @@ impl Report {
     fn overhead_group(&self) -> Group {
         let setting = &self.setting;
         // With both sides, so that the branch between them is in it.
-        let mix = (!setting.mixes.is_empty()).then_some(Mix::Drawn { reads_percent: 50.0 });
+        let mix = setting.rw().then_some(Mix::Drawn { reads_percent: 50.0 });
         let unlimited = setting.profiles.iter().filter(|profile| profile.cpu_limit.is_none());
         let rounds = unlimited.flat_map(|profile| (0..OVERHEAD_ROUNDS).map(move |round| (profile, round)));
         // What is to be compared is measured in turn.
@@ -96,7 +96,7 @@ impl Report {
     fn uncontended_group(&self) -> Group {
         let nothing = Profile { name: "uncontended".into(), ..Profile::default() };
         let names = self.names_and_none();
-        let rw = !self.setting.mixes.is_empty();
+        let rw = self.setting.rw();
         let mut cells = Vec::new();
         for (_, _, mix, pass) in COSTS.into_iter().filter(|(_, _, mix, _)| mix.is_some() == rw) {
             let alone = (Load { profile: &nothing, mix }, 1);

@@ -53,6 +53,11 @@ pub(crate) struct Setting {
 }
 
 impl Setting {
+    /// Whether the locks are reader-writer locks.
+    pub(crate) fn rw(&self) -> bool {
+        !self.mixes.is_empty()
+    }
+
     /// The loads: profiles in the order they were asked for, and mixes within.
     pub(crate) fn loads(&self) -> impl Iterator<Item = Load<'_>> {
         let mixes = self.mixes.iter().copied().map(Some).chain(self.mixes.is_empty().then_some(None));

@@ -1,5 +1,5 @@
 //! One run from arguments to exit code.
-use super::args::{Args, Measure, RwArgs};
+use super::args::{Args, Measure};
 use super::cell::CellSpec;
 use super::engine::{self, Observer};
 use super::export::formats;
@@ -37,19 +37,22 @@ fn sample(cell: &Cell) -> Sample {
     }
 }
 
-/// Runs the benchmark of mutexes, or with `rw` that of reader-writer locks; with tables of another kind only
-/// the cells of the matrix, and without an answer. What may be refused is refused before anything is
-/// measured.
-pub(crate) fn measure(args: &Args, rw: Option<&RwArgs>, tables: Option<Tables>) -> Result<ExitCode, String> {
+/// Runs the benchmark; with tables of another kind only the cells of the matrix, and without an answer. What
+/// may be refused is refused before anything is measured.
+pub(crate) fn measure(args: &Args, tables: Option<Tables>) -> Result<ExitCode, String> {
     let Measure { cpus, files, .. } = &args.measure;
     if let Some(cpus) = cpus {
         machine::restrict_to(cpus)
             .map_err(|error| format!("--cpus: cannot keep to CPUs {cpus:?}: {error}"))?;
     }
     let cpus = machine::available_cpus();
-    let (mut setting, locks) = config::resolve(args, rw, cpus.clone())?;
-    let stem = if rw.is_some() { "bench-rw" } else { "bench" };
-    let exports = files.open(&formats(if tables.is_some() { "ablate" } else { stem }))?;
+    let (mut setting, locks) = config::resolve(args, cpus.clone())?;
+    let stem = match tables {
+        Some(_) => "ablate",
+        None if setting.rw() => "bench-rw",
+        None => "bench",
+    };
+    let exports = files.open(&formats(stem))?;
     interrupt::install();
     // Where there can be no cgroup, the cells with a CPU limit are left out, with a warning.
     let limited = !args.uncontended && !args.cpu_limit.is_empty();

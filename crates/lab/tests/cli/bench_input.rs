@@ -1,5 +1,5 @@
 //! Bad input to `stanchion bench`, through the real program: one line, exit code 2, nothing measured.
-use crate::common::{passed, refused};
+use crate::common::{passed, refused, stanchion};
 use std::fs;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn settings_in_names_of_locks_are_checked() {
     assert!(refused(&["bench", "--lock", "cna:turns=0"]).contains("does not belong to lock 'cna'"));
     assert!(refused(&["bench", "--lock", "stanchion:turns=x"]).contains("'x' is no number"));
     assert!(refused(&["bench", "--peers", "std:turns=0"]).contains("has no tunables"));
-    assert!(refused(&["bench", "rw", "--lock", "qrw:turns=0"]).contains("does not belong to lock 'qrw'"));
+    assert!(refused(&["bench", "--lock", "qrw:turns=0"]).contains("does not belong to lock 'qrw'"));
 }
 
 #[test]
@@ -38,6 +38,24 @@ fn absurd_numbers_are_refused() {
     assert!(refused(&["bench", "--cpus", "99999"]).contains("may not use CPU 99999"));
     assert!(refused(&["bench", "--lock", "none", "--peers", "none"]).contains("no lock is left"));
     assert!(refused(&["bench", "--threads"]).contains("--threads"));
+}
+
+#[test]
+fn bad_input_about_readers_and_writers_is_refused() {
+    let refused = |more: &[&str]| refused(&[&["bench"], more].concat());
+    assert!(refused(&["--lock", "pecpu-rw"]).contains("percpu-rw"));
+    assert!(refused(&["--rw", "--peers", "parkinglot"]).contains("parking_lot"));
+    assert!(refused(&["--reads", "101"]).contains("--reads"));
+    assert!(refused(&["--rw", "--threads", "0"]).contains("--threads"));
+    assert!(refused(&["--readers", "2"]).contains("--writers"));
+    assert!(refused(&["--readers", "2", "--writers", "1", "--reads", "50"]).contains("--read"));
+    assert!(refused(&["--readers=0", "--writers=1"]).contains("--readers"));
+    assert!(refused(&["--raeds", "50"]).contains("--reads"));
+    assert!(refused(&["--rw", "--lock", "none", "--peers", "none"]).contains("no lock is left"));
+    assert!(refused(&["--lock", "qrw,ticket"]).contains("type 'stanchion bench --lock ticket'"));
+    // There was a command of its own.
+    assert!(refused(&["rw"]).contains("rw"));
+    assert_eq!(stanchion(&["bench", "--quick", "rw"]).status.code(), Some(2));
 }
 
 #[test]
@@ -76,10 +94,12 @@ fn a_refusal_creates_nothing() {
 
 #[test]
 fn help_tells_the_exit_codes_and_list_tells_the_names() {
-    assert!(passed(&["bench", "--help"]).contains("130 interrupted"));
+    let help = passed(&["bench", "--help"]);
+    assert!(help.contains("--writers") && help.contains("130 interrupted"), "{help}");
     let list = passed(&["bench", "--list"]);
-    for name in ["pv-qspin", "parking_lot", "spin-park", "medium"] {
-        assert!(list.contains(name), "{name}");
+    let rw = ["percpu-rw-fenced", "pthread-writers", "crossbeam-sharded", "24 B a class"];
+    for name in ["pv-qspin", "parking_lot", "spin-park", "medium"].iter().chain(&rw) {
+        assert!(list.contains(name), "{name}: {list}");
     }
     assert!(!list.contains("busted-none") && list.lines().all(|line| line.len() <= 100), "{list}");
 }
@@ -88,7 +108,7 @@ fn help_tells_the_exit_codes_and_list_tells_the_names() {
 fn completions_know_the_flags() {
     for shell in ["bash", "zsh", "fish"] {
         let script = passed(&["completions", shell]);
-        assert!(script.contains("latency-time"), "{shell}");
+        assert!(script.contains("latency-time") && script.contains("readers"), "{shell}");
         assert!(!script.contains("bench-worker"), "{shell}: hidden commands stay hidden");
     }
 }

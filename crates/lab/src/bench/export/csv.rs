@@ -88,15 +88,15 @@ fn row(report: &Report, cell: &Cell, rw: bool) -> Row {
 }
 
 pub(crate) fn write(report: &Report) -> String {
-    let rw = !report.setting.mixes.is_empty();
+    let rw = report.setting.rw();
     let rows = report.cells.iter().map(|cell| row(report, cell, rw).0);
-    lab_kit::export::csv(comments(report, if rw { "bench rw" } else { "bench" }), rows)
+    lab_kit::export::csv(comments(report), rows)
 }
 
-/// Where a report of the command `what` comes from, and what is not of a cell.
-fn comments(report: &Report, what: &str) -> Vec<String> {
+/// Where it comes from, and what is not of a cell.
+fn comments(report: &Report) -> Vec<String> {
     let Report { schema, complete, overhead, uncontended, warnings, .. } = report;
-    let mut comments = vec![format!("stanchion {what}, schema {schema}, complete: {complete}")];
+    let mut comments = vec![format!("stanchion bench, schema {schema}, complete: {complete}")];
     comments.extend(report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}")));
     let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
     comments.push(format!(

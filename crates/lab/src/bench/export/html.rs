@@ -25,12 +25,10 @@ const NAMES: usize = 8;
 const DASHES: [&str; 4] = ["none", "6 3", "2 3", "9 3 2 3"];
 
 pub(super) fn write(report: &Report) -> String {
-    let rw = !report.setting.mixes.is_empty();
-    let command = if rw { "bench rw" } else { "bench" };
-    let title = if rw { "Reader-writer locks on this machine" } else { "Locks on this machine" };
+    let what = if report.setting.rw() { "Reader-writer locks" } else { "Locks" };
     let grey = grey(report);
     let body = html! {
-        (head(title, report, &grey))
+        (head(&format!("{what} on this machine"), report, &grey))
         @if !report.uncontended.is_empty() {
             h2 { "Uncontended" }
             p.sub { (ABOUT_COSTS) }
@@ -40,8 +38,7 @@ pub(super) fn write(report: &Report) -> String {
         (events(report))
         (facts(report))
     };
-    let title = format!("stanchion {command}, {}", report.provenance.date);
-    page::page(&title, &colours(&report.locks), &body)
+    page::page(&format!("stanchion bench, {}", report.provenance.date), &colours(&report.locks), &body)
 }
 
 /// Which locks are grey until picked: all but the default, the best peer, and of those chosen as many as fit.
