@@ -14,7 +14,9 @@ use crate::{built, exit_code, process};
 use anyhow::{Context as _, Error, Result};
 use clap::builder::RangedU64ValueParser;
 use kit::Kit;
+use lab_kit::interrupt;
 use lab_kit::names::chosen;
+use lab_kit::output::INTERRUPTED;
 use measure::LIBC;
 use play::Lock;
 use stanchion_family::catalogue::{Facts, MUTEXES, Outnumbered, Waits};
@@ -101,23 +103,29 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
     }
     process::catch_interrupts()?;
     let mut kit = Kit::new(root, request.mode.measure || request.mode.advise)?;
-    let code = if request.mode.self_test {
-        measure::self_test(&mut kit, &here, request.only.is_empty())?
+    let done = if request.mode.self_test {
+        measure::self_test(&mut kit, &here, request.only.is_empty())
     } else {
         let locks = locks(root, request)?;
-        exit_code(if request.mode.measure {
-            measure::run(&mut kit, &here, &absent, &locks, request)?
+        if request.mode.measure {
+            measure::run(&mut kit, &here, &absent, &locks, request)
         } else if request.mode.advise {
-            advise::run(&mut kit, &here, &locks, request)?
+            advise::run(&mut kit, &here, &locks, request)
         } else {
-            measure::check(&mut kit, &here, &locks)?
-        })
+            measure::check(&mut kit, &here, &locks)
+        }
     };
-    if absent.is_empty() || request.here_only || request.mode.measure {
-        return Ok(code);
+    // Ctrl-C ends what is being made ready as an error.
+    let is_good = done.or_else(|error| if interrupt::requested() { Ok(true) } else { Err(error) })?;
+    let is_whole = absent.is_empty() || request.here_only || request.mode.measure;
+    if !is_whole {
+        println!("not here, so not shown: apt-get install --no-install-recommends {}", packages(&absent));
     }
-    println!("not here, so not shown: apt-get install --no-install-recommends {}", packages(&absent));
-    Ok(ExitCode::FAILURE)
+    if is_good && interrupt::requested() {
+        println!("interrupted; what was finished is above");
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    Ok(exit_code(is_good && is_whole))
 }
 
 fn packages<'a>(programs: impl IntoIterator<Item = &'a Program>) -> String {

@@ -101,11 +101,10 @@ pub(crate) fn prepare(words: &[String], dir: &Path) -> Result<()> {
 impl Stage<'_> {
     /// Plays the program; `None` when Ctrl-C ended it. An error is the harness's own.
     pub(crate) fn play(&self) -> Result<Option<Played>> {
-        for words in &self.program.before {
-            prepare(&self.fill_all(words), &self.dir)?;
-        }
+        let mut before = self.program.before.iter();
+        let ready = before.try_for_each(|words| prepare(&self.fill_all(words), &self.dir));
         let started = Instant::now();
-        let result = self.perform();
+        let result = ready.and_then(|()| self.perform());
         let wall_s = started.elapsed().as_secs_f64();
         let (verdict, picked) = match result.map_err(anyhow::Error::downcast) {
             Ok(rate) => (Verdict::Right, rate),
@@ -155,7 +154,9 @@ impl Stage<'_> {
         // A client fails when its server dies: that is what there is to tell.
         let has_died = running.has_ended_within(Duration::ZERO)?;
         running.signal(Signal::TERM);
-        let until = running.start.elapsed() + SERVER_TIMEOUT;
+        // What failed is told already, so that nothing depends on how the server stops.
+        let patience = if result.is_ok() { SERVER_TIMEOUT } else { Duration::ZERO };
+        let until = running.start.elapsed() + patience;
         let ended = self.used(&process::wait(&mut running, until)?);
         if has_died {
             bail!(Verdict::Died(format!("the server {}: {}", tell(ended), says())));

@@ -19,10 +19,14 @@ const BAR_HOT_MEAN: f64 = 1.5;
 /// How the verdict of a row begins of whose runs one was not right.
 const FAIL: &str = "**FAIL** ";
 
-/// An interval with the bar in it says that another measurement may say otherwise.
+/// An interval with the bar in it, or none, says that another measurement may say otherwise.
 fn verdict(ratio: Ratio, bar: f64) -> String {
     let met = if ratio.ratio >= bar { "met" } else { "**missed**" };
-    let unsure = if ratio.may_be(bar) { ", but the bar is in the interval" } else { "" };
+    let unsure = match ratio.interval {
+        None => ", but by one value",
+        Some(_) if ratio.may_be(bar) => ", but the bar is in the interval",
+        Some(_) => "",
+    };
     format!("{met}{unsure}")
 }
 
@@ -182,6 +186,8 @@ mod tests {
         assert_eq!(verdict(0.9, 1.0, 1.1), "met, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
+        let one = Ratio { ratio: 0.98, interval: None, pairs: 1 };
+        assert_eq!(super::verdict(one, 0.97), "met, but by one value");
     }
 
     #[test]

@@ -123,3 +123,15 @@ fn servers_are_started_told_to_stop_and_watched() {
     let at_once = served("at-once", "raise SystemExit(\"no port for me\")", &client("x"));
     assert!(matches!(&at_once, Verdict::Died(what) if what.contains("no port for me")), "{at_once}");
 }
+
+#[test]
+fn a_server_that_hangs_is_not_waited_for_when_a_step_has_failed_already() {
+    // It would end by itself, and say so, long after it was told to.
+    let file = temp_dir().join(format!("stanchion-waited-for-{}", id()));
+    let late = format!("import time; time.sleep(15); open(\"{}\", \"w\"); os._exit(0)", file.display());
+    let server = SERVER.replace("s = socket", "signal.signal(15, lambda *_: exec(LATE))\ns = socket");
+    let server = format!("LATE = '{late}'\n{server}");
+    let failed = served("hangs", &server, "echo out of luck >&2; exit 3");
+    assert!(matches!(&failed, Verdict::Died(what) if what.contains("out of luck")), "{failed}");
+    assert!(!file.exists(), "it was waited for");
+}
