@@ -59,6 +59,7 @@ pub(crate) struct Measure {
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
 #[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Args {
     /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With
     /// other tunables: stanchion:turn_us=200:hand_over=0 [default: stanchion,ticket,qspin; of reader-writer
