@@ -1,6 +1,6 @@
 //! What may be typed after `stanchion bench`; `config.rs` tells what it means.
 use super::mix::{self, Mix};
-use super::{machine, quantity::SORTS};
+use super::{figures::SORTS, machine};
 use clap::ArgAction;
 use core::time::Duration;
 use lab_kit::cgroup::PERIOD_MS;
@@ -91,7 +91,7 @@ pub(crate) struct Args {
     pub writers: Option<String>,
 
     /// The figure by which tables are sorted, best first
-    #[arg(long, value_name = "FIGURE", default_value = SORTS[0], value_parser = SORTS)]
+    #[arg(long, value_name = "FIGURE", default_value = SORTS[0].0, value_parser = SORTS.map(|(key, _)| key))]
     pub sort: String,
 
     #[command(flatten)]

@@ -3,7 +3,7 @@
 //! Arguments ([`args`]) are resolved ([`config`]) into a plan of cells ([`plan`]), which the engine
 //! ([`engine`]) has run one by one, each in a process of its own ([`executor`], [`worker`]). What comes back
 //! is put together ([`engine`], [`rounds`], [`report`]) and written out after every group ([`export`],
-//! [`table`], [`verdict`]), of the figures that [`quantity`] tells of.
+//! [`table`], [`verdict`]), of the figures that [`figures`] tells of.
 //!
 //! Reader-writer locks are locks with two kinds of access, and have a mix of them ([`mix`]); all else is one.
 mod args;
@@ -14,12 +14,12 @@ mod contenders;
 mod engine;
 mod executor;
 mod export;
+mod figures;
 mod list;
 mod machine;
 mod mix;
 mod plan;
 mod profiles;
-mod quantity;
 mod report;
 mod rounds;
 mod run;

@@ -2,10 +2,10 @@
 //! locks that have a row in it, and those that collapsed.
 use super::cell::Profile;
 use super::contender::Kind;
+use super::figures::{SORTS, figures};
 use super::list::wrap;
 use super::mix::Load;
 use super::plan::{COSTS, NO_LOCK};
-use super::quantity::QUANTITIES;
 use super::report::{Cell, Report, State};
 use comfy_table::Table;
 use core::fmt::Write;
@@ -56,8 +56,9 @@ impl<'a> Rows<'a> {
         }
         let has_row = |name: &&str| collapsed.iter().all(|cell| cell.lock != *name);
         let mut rows = Self { report, load, shown: names().filter(has_row).collect(), collapsed };
-        let of_key = |quantity: &&Column<Cell>| quantity.name == report.setting.sort;
-        let quantity = rows.quantities().find(of_key).unwrap_or(&QUANTITIES[0]);
+        let sort = SORTS.iter().find(|(key, _)| *key == report.setting.sort).unwrap_or(&SORTS[0]).1;
+        let mut quantities = rows.quantities().filter(|quantity| quantity.name.ends_with(sort));
+        let quantity = quantities.next().unwrap_or(&figures(report.setting.rw())[0]);
         let sign = if quantity.better == Better::More { -1.0 } else { 1.0 };
         let rank = |name: &str| {
             let sound =
@@ -73,8 +74,9 @@ impl<'a> Rows<'a> {
     /// What any lock of the section has. Throughput also where all failed: its table says so.
     pub(crate) fn quantities(&self) -> impl Iterator<Item = &'static Column<Cell>> + use<'a> {
         let (report, load) = (self.report, self.load);
-        QUANTITIES.iter().filter(move |quantity| {
-            quantity.name == "throughput" || report.section(load).any(|cell| quantity.number(cell).is_some())
+        figures(report.setting.rw()).iter().filter(move |quantity| {
+            let has = || report.section(load).any(|cell| quantity.number(cell).is_some());
+            !quantity.title.is_empty() && (quantity.name == SORTS[0].1 || has())
         })
     }
 

@@ -1,7 +1,7 @@
 //! The answer in ten lines at most: which lock to take here, how it does beside others, and how sure that is.
 use super::contender::Kind;
+use super::figures::fairness;
 use super::mix::{Load, once};
-use super::quantity::fairness;
 use super::report::{Cell, LockInfo, Report, State};
 use super::table::{Rows, costs};
 use super::warnings::Warning;

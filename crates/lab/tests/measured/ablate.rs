@@ -35,6 +35,8 @@ fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
         "2",
         "--latency-time",
         "5ms",
+        "--latency-rounds",
+        "2",
         "--seed",
         "7",
         "--json",

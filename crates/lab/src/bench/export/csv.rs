@@ -1,96 +1,75 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
-use crate::bench::cell::Calibration;
-use crate::bench::report::{Cell, Latency, Overhead, Report};
-use lab_kit::stats::Summary;
+use crate::bench::cell::{Calibration, Profile};
+use crate::bench::figures::figures;
+use crate::bench::report::{Cell, LockInfo, Overhead, Report};
+use crate::columns::named;
+use lab_kit::stats::Ratio;
 use serde_json::json;
+use stanchion_cells::column::{Column, Figure};
 
-/// The columns of a row: their names, which are those of all rows, and figures.
-#[derive(Default)]
-struct Row(Vec<(String, String)>);
-
-impl Row {
-    /// A column; empty where there is no figure.
-    fn add(&mut self, name: &str, figure: Option<impl ToString>) {
-        self.0.push((name.to_owned(), figure.map(|figure| figure.to_string()).unwrap_or_default()));
-    }
-
-    fn rates(&mut self, what: &str, rates: Option<&Summary>) {
-        self.add(&format!("{what}_per_s"), rates.map(|rates| rates.median));
-        self.add(&format!("{what}_per_s_min"), rates.map(|rates| rates.min));
-        self.add(&format!("{what}_per_s_max"), rates.map(|rates| rates.max));
-        self.add(&format!("{what}_per_s_mad"), rates.map(|rates| rates.mad));
-    }
-
-    fn waits(&mut self, side: &str, waits: Option<&Latency>) {
-        self.add(&format!("{side}wait_samples"), waits.map(|waits| waits.samples));
-        self.add(&format!("{side}wait_p50_ns"), waits.map(|waits| waits.p50_ns));
-        self.add(&format!("{side}wait_p99_ns"), waits.map(|waits| waits.p99_ns));
-        self.add(&format!("{side}wait_p999_ns"), waits.map(|waits| waits.p999_ns));
-        self.add(&format!("{side}wait_worst_ns"), waits.map(|waits| waits.worst_ns));
-    }
+/// A cell, and the report that it is in.
+#[derive(Clone, Copy)]
+struct Row<'a> {
+    report: &'a Report,
+    cell: &'a Cell,
 }
 
-fn row(report: &Report, cell: &Cell, rw: bool) -> Row {
-    let info = report.info(&cell.lock);
-    let memory = info.map(|info| info.memory);
-    let profile = report.load(cell).map(|load| load.profile);
-    let mut row = Row::default();
-    row.add("lock", Some(&cell.lock));
-    row.add("kind", info.and_then(|info| Some(json!(info.kind).as_str()?.to_owned())));
-    row.add("bytes", info.map(|info| info.bytes));
-    row.add("bytes_on_heap", memory.map(|memory| memory.heap_per_lock));
-    row.add("bytes_per_thread", memory.map(|memory| memory.per_thread));
-    row.add("bytes_per_class", memory.map(|memory| memory.per_class));
-    row.add("bytes_per_thread_and_class", memory.map(|memory| memory.per_thread_and_class));
-    row.add("profile", Some(&cell.profile));
-    row.add("critical_ns", profile.map(|profile| profile.critical_ns));
-    row.add("think_ns", profile.map(|profile| profile.think_ns));
+/// What stands before the figures.
+fn about<'a>(rw: bool) -> Vec<Column<Row<'a>>> {
+    let mut columns = vec![
+        Column::new("lock", |row: &Row| row.cell.lock.clone()),
+        of_lock("kind", |info| json!(info.kind).as_str().map(str::to_owned)),
+        of_lock("bytes", |info| Some(info.bytes)),
+        of_lock("bytes_on_heap", |info| Some(info.memory.heap_per_lock)),
+        of_lock("bytes_per_thread", |info| Some(info.memory.per_thread)),
+        of_lock("bytes_per_class", |info| Some(info.memory.per_class)),
+        of_lock("bytes_per_thread_and_class", |info| Some(info.memory.per_thread_and_class)),
+        Column::new("profile", |row: &Row| row.cell.profile.clone()),
+        of_profile("critical_ns", |profile| Some(profile.critical_ns)),
+        of_profile("think_ns", |profile| Some(profile.think_ns)),
+        of_profile("cpu_limit", |profile| profile.cpu_limit),
+    ];
     if rw {
-        let mix = json!(cell.mix);
-        let writers = mix["writers"].as_u64();
-        row.add("mix", mix["mix"].as_str());
-        row.add("reads_percent", mix["reads_percent"].as_f64());
-        row.add("readers", writers.map(|writers| (cell.threads as u64).saturating_sub(writers)));
-        row.add("writers", writers);
+        let writers = |row: &Row| json!(row.cell.mix)["writers"].as_u64();
+        columns.extend([
+            Column::new("mix", |row: &Row| json!(row.cell.mix)["mix"].as_str().map(str::to_owned)),
+            Column::new("reads_percent", |row: &Row| json!(row.cell.mix)["reads_percent"].as_f64()),
+            Column::new("readers", move |row: &Row| {
+                Some((row.cell.threads as u64).saturating_sub(writers(row)?))
+            }),
+            Column::new("writers", writers),
+        ]);
     }
-    row.add("threads", Some(cell.threads));
-    row.add("threads_per_cpu", Some(cell.threads as f64 / report.setting.cpus.len().max(1) as f64));
-    row.add("state", json!(cell.state)["state"].as_str());
-    row.rates("acquisitions", cell.throughput.as_ref());
-    row.add("rounds", Some(cell.rates().len()));
-    let ratio = report.best_peer(cell).map(|(_, ratio)| ratio);
-    let interval = ratio.and_then(|ratio| ratio.interval);
-    row.add("ratio_to_best_peer", ratio.map(|ratio| ratio.ratio));
-    row.add("ratio_low", interval.map(|(low, _)| low));
-    row.add("ratio_high", interval.map(|(_, high)| high));
-    row.add("min_over_max", cell.fairness.map(|fairness| fairness.min_over_max));
-    row.add("jain", cell.fairness.map(|fairness| fairness.jain));
-    row.add("cpu_s_per_million", cell.cpu_s_per_million);
-    row.add("voluntary_switches_per_s", cell.voluntary_switches_per_s);
-    row.add("involuntary_switches_per_s", cell.involuntary_switches_per_s);
-    if rw {
-        for (name, side) in [("reads", &cell.reads), ("writes", &cell.writes)] {
-            let side = side.clone().unwrap_or_default();
-            row.rates(name, side.throughput.as_ref());
-            let rounds = side.throughput.as_ref().map_or(0, |rates| rates.rounds.len());
-            row.add(&format!("{name}_rounds"), Some(rounds));
-            let fairness = side.fairness.map(|fairness| fairness.min_over_max);
-            row.add(&format!("{name}_min_over_max"), fairness);
-            row.waits(&format!("{name}_"), side.latency.as_ref());
-        }
-    } else {
-        row.waits("", cell.latency.as_ref());
-    }
-    let events = cell.events.iter().map(|event| format!("{}={}", event.name, event.per_acquisition));
-    row.add("events", Some(events.collect::<Vec<_>>().join(" ")));
-    row.add("cpu_limit", profile.and_then(|profile| profile.cpu_limit));
-    row
+    columns.extend([
+        Column::new("threads", |row: &Row| row.cell.threads),
+        Column::new("threads_per_cpu", |row: &Row| {
+            row.cell.threads as f64 / row.report.setting.cpus.len().max(1) as f64
+        }),
+        Column::new("state", |row: &Row| json!(row.cell.state)["state"].as_str().map(str::to_owned)),
+        ratio("ratio_to_best_peer", |ratio| Some(ratio.ratio)),
+        ratio("ratio_low", |ratio| Some(ratio.interval?.0)),
+        ratio("ratio_high", |ratio| Some(ratio.interval?.1)),
+    ]);
+    columns
+}
+
+fn of_lock<'a, T: Figure + 'static>(name: &str, of: fn(&LockInfo) -> Option<T>) -> Column<Row<'a>> {
+    Column::new(name, move |row: &Row| row.report.info(&row.cell.lock).and_then(of))
+}
+
+fn of_profile<'a, T: Figure + 'static>(name: &str, of: fn(&Profile) -> Option<T>) -> Column<Row<'a>> {
+    Column::new(name, move |row: &Row| of(row.report.load(row.cell)?.profile))
+}
+
+fn ratio<'a>(name: &str, of: fn(Ratio) -> Option<f64>) -> Column<Row<'a>> {
+    Column::new(name, move |row: &Row| of(row.report.best_peer(row.cell)?.1))
 }
 
 pub(crate) fn write(report: &Report) -> String {
-    let rw = report.setting.rw();
-    let rows = report.cells.iter().map(|cell| row(report, cell, rw).0);
-    lab_kit::export::csv(comments(report), rows)
+    let (rw, rows) = (report.setting.rw(), report.cells.iter().map(|cell| Row { report, cell }));
+    let about = about(rw);
+    let rows = named(&about, rows).zip(named(figures(rw), &report.cells));
+    lab_kit::export::csv(comments(report), rows.map(|(about, figures)| about.chain(figures)))
 }
 
 /// Where it comes from, and what is not of a cell.

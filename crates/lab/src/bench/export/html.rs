@@ -99,11 +99,10 @@ fn head(title: &str, report: &Report, grey: &[bool]) -> Markup {
 
 fn section(report: &Report, load: Load, grey: &[bool]) -> Markup {
     let (name, rows) = (load.name(), Rows::of(report, load));
-    let plots = rows.quantities().filter_map(|quantity| {
+    let plots = rows.quantities().enumerate().filter_map(|(index, quantity)| {
         let draw = |scale| plot(report, load, grey, quantity, scale);
         let log = draw(Scale::Log)?;
-        let is_first = quantity.name == "throughput";
-        let linear = if is_first { draw(Scale::Linear) } else { None };
+        let linear = if index == 0 { draw(Scale::Linear) } else { None };
         Some(linear.map_or_else(|| page::plot(&log), |linear| page::in_two_scales(&name, &linear, &log)))
     });
     html! {
