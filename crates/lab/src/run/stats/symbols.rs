@@ -91,15 +91,30 @@ impl Image {
         if found.is_empty()
             && let Some(name) = self.loader.find_symbol(address)
         {
-            found.push(addr2line::demangle_auto(name.into(), None).into_owned());
+            found.push(demangled(name));
         }
         Some(found)
     }
 }
 
+/// A name of the symbol table. One that no compiler has mangled is as it is: `f` would become `float`.
+fn demangled(name: &str) -> String {
+    let is_mangled = ["_Z", "_R"].iter().any(|begin| name.starts_with(begin));
+    if is_mangled { addr2line::demangle_auto(name.into(), None).into_owned() } else { name.to_owned() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_c_are_no_types_of_other_languages() {
+        for name in ["f", "i", "main", "a"] {
+            assert_eq!(demangled(name), name);
+        }
+        assert_eq!(demangled("_ZN3foo3barEv"), "foo::bar()");
+        assert_eq!(demangled("_RNvCs1234_7mycrate3foo"), "mycrate::foo");
+    }
     use crate::run::elf::tests::header64;
 
     #[test]
