@@ -319,6 +319,18 @@ impl Ratio {
         self.interval.unwrap_or((self.ratio, self.ratio))
     }
 
+    /// In words, with so many digits behind the point.
+    pub fn in_digits(&self, digits: usize) -> String {
+        match self.interval {
+            // Two rounds that differ know nothing.
+            Some((low, high)) if high >= MOST_TOLD => {
+                format!("{:.digits$} ({low:.digits$}–over {MOST_TOLD})", self.ratio)
+            }
+            Some((low, high)) => format!("{:.digits$} ({low:.digits$}–{high:.digits$})", self.ratio),
+            None => format!("{:.digits$} (one value)", self.ratio),
+        }
+    }
+
     /// In words, if it has an interval: a ratio without one is not told.
     pub fn told(&self) -> Option<String> {
         self.interval.map(|_| self.to_string())
@@ -328,14 +340,7 @@ impl Ratio {
 impl fmt::Display for Ratio {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Enough digits for what is small.
-        let digits = if self.ratio < 0.1 { 3 } else { 2 };
-        write!(f, "{:.digits$}", self.ratio)?;
-        match self.interval {
-            // Two rounds that differ know nothing.
-            Some((low, high)) if high >= MOST_TOLD => write!(f, " ({low:.digits$}–over {MOST_TOLD})"),
-            Some((low, high)) => write!(f, " ({low:.digits$}–{high:.digits$})"),
-            None => f.write_str(" (one value)"),
-        }
+        f.write_str(&self.in_digits(if self.ratio < 0.1 { 3 } else { 2 }))
     }
 }
 

@@ -186,7 +186,7 @@ pub struct Comparison {
     /// False while the comparison goes on, and for ever if it was interrupted.
     pub complete: bool,
     pub setting: Setting,
-    /// The kernel counts what the process had before it became the program, which is as much as we have.
+    /// What whoever starts the program has, if the memory is what the kernel counts: that has this, too.
     pub rss_floor_kib: u64,
     pub locks: Vec<Row>,
     pub warnings: Vec<String>,
@@ -210,7 +210,7 @@ impl Comparison {
             Err(TrialError::TimedOut) => {
                 row.overdue += 1;
                 row.given_up = row.overdue >= MOST_TIMEOUTS;
-                format!("not over after --timeout {}s", self.setting.timeout_s)
+                format!("not over after its limit of {}s", self.setting.timeout_s)
             }
         };
         row.failures.push(Failure { round, warmup, reason });
@@ -268,7 +268,7 @@ impl Comparison {
             let floor = self.rss_floor_kib;
             if self.setting.metric == Metric::Rss && summary.median <= floor as f64 {
                 doubts.push(format!(
-                    "{lock}: at most {floor} KiB, which is what this command has before it becomes the program; it takes less"
+                    "{lock}: at most {floor} KiB, as much as whoever starts it has, which the kernel counts, too; it takes less"
                 ));
             }
         }

@@ -19,4 +19,4 @@ pub mod seed;
 pub mod units;
 pub mod usage;
 
-pub use stanchion_cells::stats;
+pub use stanchion_cells::{column, stats};

@@ -53,7 +53,7 @@ enum Command {
     Calibrate(Box<calibrate::Args>),
     /// Run a program with its pthread locks replaced, or compare it under several locks
     Run(Box<run::Args>),
-    /// Predict how a recorded program runs on another machine, and with which lock
+    /// Record a program, and predict with which lock it runs best, here or on another machine
     Advise(Box<advise::Args>),
     /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
     Guest(Box<guest::Args>),

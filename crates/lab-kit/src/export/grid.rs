@@ -1,6 +1,7 @@
 //! Tables for a terminal of a hundred columns.
 use crate::units::without_zeros;
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Row, Table, TableStyle};
+use core::fmt::Write as _;
 
 /// Columns of a terminal that nothing may exceed.
 pub const WIDTH: usize = 100;
@@ -26,6 +27,21 @@ pub fn table<R: Into<Row>>(header: impl Into<Row>, rows: impl IntoIterator<Item 
 /// The text of a table without blanks at the ends of its lines.
 pub fn trimmed(table: &Table) -> String {
     table.to_string().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
+}
+
+/// Writes `begin` and the words behind it; lines that follow are indented as far.
+pub fn wrap(text: &mut String, begin: String, words: &str) {
+    let indent = " ".repeat(begin.chars().count().max(1));
+    let mut line = begin;
+    for word in words.split(' ') {
+        if line.chars().count() + 1 + word.chars().count() > WIDTH {
+            let _ = writeln!(text, "{line}");
+            line.clone_from(&indent);
+        }
+        let gap = if line.is_empty() { "" } else { " " };
+        line = line + gap + word;
+    }
+    let _ = writeln!(text, "{line}");
 }
 
 /// `4 (2x)`: threads, and how many that is to a CPU.

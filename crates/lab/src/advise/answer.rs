@@ -1,89 +1,145 @@
 //! The answer as people read it: first what to do, then why, then how sure that is; as rows; and as a page.
 use super::load::{Lock, Recording};
+use super::place::HERE;
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, distinct, gain_over};
-use lab_kit::export::grid::{self, trimmed};
+use lab_kit::column::{Column, Figure};
+use lab_kit::export::columns::{named, table};
+use lab_kit::export::grid::{pieces, wrap};
 use lab_kit::export::svg::{Plot, Point, Scale, Series};
-use lab_kit::export::{colours, csv_records, page};
+use lab_kit::export::{colours, page};
 use lab_kit::stats::Ratio;
-use lab_kit::units::{format_ns, percent, rate, three_figures};
+use lab_kit::units::{format_ns, percent, plural, rate, three_figures};
 use maud::{Markup, html};
 use std::collections::BTreeSet;
 
+/// Locks of the program that a page shows.
+const MOST_LOCKS: usize = 20;
+
 /// All of it; the last line can be pasted.
 pub(super) fn text(report: &Report) -> String {
-    let Recording { acquisitions, span_ns, threads, at_once, waiting, limits, .. } = &report.recording;
-    let (span, waiting) = (format_ns(*span_ns), percent(*waiting));
-    let mut lines = vec![
-        headline(report),
-        format!(
-            "\nRecorded: {acquisitions} acquisitions in {span}; threads: {threads}, of which {at_once} were at work at a time, and waited for \
-             locks {waiting} of their time."
-        ),
-    ];
-    for (lock, share) in report.deciding() {
-        lines.push(format!("{} of all waiting is for {}.", percent(share), lock.name()));
-    }
-    lines.push(format!("\n{}", trimmed(&table(report))));
+    let [before, after] = around(report);
+    format!("{before}\n{}{after}", pieces(&table(&columns(report), &rows(report)), 4))
+}
+
+/// What is said before the table, and behind it.
+fn around(report: &Report) -> [String; 2] {
+    let Recording { acquisitions, span_ns, threads, at_once, waiting, limits, program, .. } =
+        &report.recording;
+    let (span, threads, waiting) = (format_ns(*span_ns), plural(*threads, "thread"), percent(*waiting));
+    let mut before = headline(report);
+    before.push(String::new());
+    before.push(format!(
+        "Recorded: {acquisitions} acquisitions in {span} by {threads}, {at_once} at a time; they waited for locks {waiting} of their time."
+    ));
+    let told = |share, name: &str| format!("{} of all waiting is for {name}.", percent(share));
+    before.extend(match report.deciding()[..] {
+        [(one, share), (other, more)] if one.name() == other.name() => {
+            vec![told(share + more, &format!("two locks, each {}", one.name()))]
+        }
+        ref all => all.iter().map(|(lock, share)| told(*share, &lock.name())).collect(),
+    });
+    let failed = report.cells.iter().filter_map(|cell| {
+        Some(format!("Failed: {} with {}: {}.", cell.lock, case(cell), cell.failed.as_ref()?))
+    });
+    let mut after: Vec<String> = failed.collect();
     for WhatIf { what, today, advised } in &report.what_if {
         if let Some(gain) = gain_over(advised, today) {
             let Cell { workers, cpus, .. } = advised;
             let case = format!("{workers} threads, {cpus} CPUs");
-            lines.push(format!("With {what}: {gain} times libc's throughput ({case})."));
+            after.push(format!("With {what}: {gain} times libc's throughput ({case})."));
         }
     }
-    lines.extend(limits.iter().cloned().chain(widest(report)).map(|weak| format!("Weak: {weak}.")));
+    after.extend(limits.iter().cloned().chain(widest(report)).map(|weak| format!("Weak: {weak}.")));
     let take = report.advice.as_ref().map_or(TODAY, |advice| &advice.take);
-    lines.push(format!("\nSTANCHION=lock={take}\n"));
-    lines.join("\n")
+    let us = std::env::args().next().unwrap_or_else(|| "stanchion".to_owned());
+    let words: Vec<String> = program.iter().map(|word| quoted(word)).collect();
+    let wrapped = |lines: &[String]| {
+        let mut text = String::new();
+        for line in lines {
+            wrap(&mut text, String::new(), line);
+        }
+        text
+    };
+    [
+        wrapped(&before),
+        format!("{}\n{} run --lock {take} -- {}\n", wrapped(&after), quoted(&us), words.join(" ")),
+    ]
+}
+
+/// A word as a shell has to be told.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
 }
 
 fn case(cell: &Cell) -> String {
-    format!("{} threads on {} ({} CPUs)", cell.workers, cell.machine, cell.cpus)
+    let machine = if cell.machine == HERE { "this machine" } else { &cell.machine };
+    format!("{} threads on {machine} ({} CPUs)", cell.workers, cell.cpus)
 }
 
-fn headline(report: &Report) -> String {
+fn headline(report: &Report) -> Vec<String> {
     let Some(Advice { lock, gain, at, today, waiting, outlook, .. }) = &report.advice else {
-        return "No advice: nothing was simulated to its end.".to_owned();
+        return vec!["No advice: nothing was simulated to its end.".to_owned()];
     };
     let doubt = match outlook {
         Outlook::Helps => {
             let (cell, today) = (&report.cells[*at], &report.cells[*today]);
             let [own, today] = [cell.p99_ns, today.p99_ns].map(|ns| format_ns(ns as f64));
-            return format!(
-                "Use {lock}: {gain} times the throughput of libc's locks with {}; 99 of 100 waits end within {own}, today within {today}.",
-                case(cell)
-            );
+            return vec![
+                format!("Use {lock}: {gain} times the throughput of libc's locks with {}.", case(cell)),
+                format!("99 of 100 waits end within {own}, today within {today}."),
+            ];
         }
         Outlook::Open => "It is open whether a lock helps",
         Outlook::None => "No lock will help",
     };
     let why = if *waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
     let waiting = percent(*waiting);
-    format!(
+    vec![format!(
         "{doubt}: threads {why} ({waiting} of their time at most), and {lock} changes throughput to {gain} of today's."
-    )
+    )]
 }
 
-fn table(report: &Report) -> comfy_table::Table {
-    let row = |cell: &Cell| {
-        let Cell { machine, cpus, workers, lock, .. } = cell;
-        let mut row = vec![machine.clone(), cpus.to_string(), workers.to_string(), lock.clone()];
-        if let Some(why) = &cell.failed {
-            row.push(format!("failed: {}", why.chars().take(40).collect::<String>()));
-        } else {
-            let is_today = lock == TODAY;
-            let gain =
-                report.gain(cell).filter(|_| !is_today).as_ref().map(Ratio::to_string).unwrap_or_default();
-            row.extend([rate(cell.rate.mean), gain, format_ns(cell.p99_ns as f64), percent(cell.waiting)]);
-            let law = report.law.filter(|_| is_today);
-            row.extend(law.map(|law| three_figures(law.at(*workers as f64))));
-        }
-        row
-    };
-    let header = ["machine", "CPUs", "threads", "lock", "acquisitions", "to libc", "p99 wait", "waiting"];
-    let header = header.into_iter().chain(report.law.map(|_| "scalability law"));
-    grid::table(header, report.cells.iter().map(row))
+/// A cell, of a report.
+type Row<'a> = (&'a Report, &'a Cell);
+
+fn rows(report: &Report) -> Vec<Row<'_>> {
+    report.cells.iter().map(|cell| (report, cell)).collect()
+}
+
+fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
+    /// Of what is simulated, which a cell may not have.
+    fn sound<'a, T: Figure + 'static>(name: &str, of: fn(&Cell) -> T) -> Column<Row<'a>> {
+        Column::new(name, move |row: &Row| row.1.failed.is_none().then(|| of(row.1)))
+    }
+    let gain =
+        |name, of: fn(Ratio) -> Option<f64>| Column::new(name, move |row: &Row| of(row.0.gain(row.1)?));
+    let beside = |row: &Row| row.0.gain(row.1).filter(|_| row.1.lock != TODAY).map(|gain| gain.to_string());
+    let mut columns = vec![
+        Column::new("machine", |row: &Row| row.1.machine.clone()).titled("machine"),
+        Column::new("cpus", |row: &Row| row.1.cpus).titled("CPUs"),
+        Column::new("workers", |row: &Row| row.1.workers).titled("threads"),
+        Column::new("lock", |row: &Row| row.1.lock.clone()).titled("lock"),
+        sound("rate", |cell| cell.rate.mean).titled("acquisitions").shown(rate),
+        sound("ci95", |cell| cell.rate.ci95),
+        gain("to_libc", |gain| Some(gain.ratio)).titled("to libc").shown_by(beside),
+        gain("to_libc_low", |gain| Some(gain.interval?.0)),
+        gain("to_libc_high", |gain| Some(gain.interval?.1)),
+        sound("p99_ns", |cell| cell.p99_ns).titled("p99 wait").shown(format_ns),
+        sound("p999_ns", |cell| cell.p999_ns),
+        sound("waiting", |cell| cell.waiting).titled("waiting").shown(percent),
+        Column::new("failed", |row: &Row| row.1.failed.clone()),
+    ];
+    columns.extend(report.law.map(|law| {
+        let of_today = move |row: &Row| (row.1.lock == TODAY).then(|| law.at(row.1.workers as f64));
+        Column::told("scalability law", of_today).shown(three_figures)
+    }));
+    columns
 }
 
 /// A doubt that the seeds themselves show.
@@ -94,41 +150,33 @@ fn widest(report: &Report) -> Option<String> {
     Some(format!("{lock} with {case} differs by {width} between seeds: take more --seeds"))
 }
 
-const COLUMNS: &str =
-    "machine,cpus,workers,lock,rate,ci95,to_libc,to_libc_low,to_libc_high,p99_ns,p999_ns,waiting,failed";
-
+/// A row for each cell; where they come from stands in `#` lines above.
 pub(super) fn csv(report: &Report) -> String {
-    let row = |cell| {
-        let gain = report.gain(cell);
-        (
-            (&cell.machine, cell.cpus, cell.workers, &cell.lock),
-            (cell.rate.mean, cell.rate.ci95),
-            (gain.map(|gain| gain.ratio), gain.and_then(|gain| gain.interval).unzip()),
-            (cell.p99_ns, cell.p999_ns, cell.waiting, &cell.failed),
-        )
-    };
-    format!("{COLUMNS}\n{}", csv_records(report.cells.iter().map(row)))
+    let head = format!("stanchion advise, schema {}, complete: {}", report.schema, report.complete);
+    let facts = report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
+    lab_kit::export::csv([head].into_iter().chain(facts), named(&columns(report), rows(report)))
 }
 
 pub(super) fn page(report: &Report) -> String {
     let program = report.recording.program.join(" ");
-    let (told, table) = (text(report), table(report));
-    let (before, after) = told.split_once(&trimmed(&table)).unwrap_or((&told, ""));
+    let [before, after] = around(report);
     let plots = distinct(report.cells.iter().map(|cell| cell.machine.as_str())).into_iter().map(|machine| {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
         page::plot(&plot(machine, &cells.collect::<Vec<_>>()))
     });
-    let row = |lock: &Lock| {
-        let counts = [lock.threads.to_string(), lock.acquisitions.to_string()];
-        let times = [lock.waited_ns, lock.held_ns].map(format_ns);
-        [lock.name()].into_iter().chain(counts).chain(times)
-    };
-    let header = ["lock", "threads", "acquisitions", "waited", "held"];
-    let locks = grid::table(header, report.recording.locks.iter().take(20).map(row));
+    let of_locks = [
+        Column::told("lock", Lock::name),
+        Column::told("threads", |lock: &Lock| lock.threads),
+        Column::told("acquisitions", |lock: &Lock| lock.acquisitions),
+        Column::told("waited", |lock: &Lock| lock.waited_ns).shown(format_ns),
+        Column::told("held", |lock: &Lock| lock.held_ns).shown(format_ns),
+    ];
+    let locks = &report.recording.locks;
+    let locks = &locks[..locks.len().min(MOST_LOCKS)];
     let body = html! {
         h1 { "Which lock for " code { (program) } }
         pre.verdict { (before.trim()) }
-        (page::table(&table))
+        (page::table(&table(&columns(report), &rows(report))))
         pre.verdict { (after.trim()) }
         h2 { "Throughput" }
         (page::plots(plots))
@@ -139,7 +187,7 @@ pub(super) fn page(report: &Report) -> String {
             }
         }
         h2 { "Locks of the program" }
-        (page::table(&locks))
+        (page::table(&table(&of_locks, locks)))
     };
     page::page(&format!("Advice for {program}"), &colours(report.cells.len()), &body)
 }

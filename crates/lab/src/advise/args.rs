@@ -11,16 +11,16 @@ use std::path::PathBuf;
 /// Predict with which lock a program runs best on another machine, and whether it matters
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(
-    override_usage = "stanchion advise [OPTIONS] TRACE\n       stanchion advise [OPTIONS] -- PROGRAM [ARGS]...",
+    override_usage = "stanchion advise [OPTIONS] -- PROGRAM [ARGS]...\n       stanchion advise [OPTIONS] TRACE",
     after_help = "Exit codes: 0 there is an answer; 1 a run failed or a file could not be written; \
 2 bad input, nothing was simulated; 130 interrupted, what was finished is kept."
 )]
 pub(crate) struct Args {
-    /// A recording of `stanchion run --record`
-    #[arg(value_name = "TRACE", conflicts_with_all = ["program", "keep", "timeout", "library"], required_unless_present = "program")]
+    /// A recording of `stanchion run --record`, in place of a program
+    #[arg(value_name = "TRACE", conflicts_with_all = ["program", "keep", "timeout", "library"])]
     pub trace: Option<PathBuf>,
 
-    /// Record this program first
+    /// The program to record, and its arguments; a server is ended by --timeout
     #[arg(value_name = "PROGRAM", last = true, group = "recorded")]
     pub program: Vec<OsString>,
 
@@ -37,7 +37,7 @@ pub(crate) struct Args {
     #[arg(long, help_heading = "Where it will run")]
     pub here: bool,
 
-    /// So many CPUs on each machine, not those that it has
+    /// So many CPUs on each machine, in place of those that it has
     #[arg(long, value_name = "N", value_parser = within(1, MOST), help_heading = "Where it will run")]
     pub cpus: Option<usize>,
 
@@ -49,11 +49,12 @@ pub(crate) struct Args {
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Where it will run")]
     pub set: Vec<String>,
 
-    /// Threads that work: numbers, ranges, multiples of the CPUs [default: as recorded, and --overcommit]
+    /// Threads that work: numbers, ranges, multiples of the CPUs [default: those of --overcommit, or as many
+    /// as were recorded at a time, and one for each CPU]
     #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
     pub threads: Option<String>,
 
-    /// Threads for each CPU, such as 1,1.5,2 [default: 1, or nothing if there are --threads]
+    /// Threads for each CPU, such as 1,1.5,2
     #[arg(long, value_name = "LIST", help_heading = "Where it will run")]
     pub overcommit: Option<String>,
 
@@ -61,7 +62,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST", default_value = DEFAULT, value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
-    /// Runs of each case, each with a seed and a part of the recording of its own
+    /// Simulated runs of each case, each with a seed and a part of the recording of its own
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
     pub seeds: u64,
 

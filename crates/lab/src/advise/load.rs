@@ -83,7 +83,8 @@ pub(crate) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording)
     let other_processes = processes.len().saturating_sub(1);
     let events = |chunks: &Vec<Chunk>| -> u64 { chunks.iter().map(|chunk| u64::from(chunk.number)).sum() };
     let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
-    let busiest = busiest.ok_or("has no events: the program took no lock that is ours to replace")?;
+    let busiest = busiest
+        .ok_or("has no events: no pthread lock that can be replaced was taken, so that no lock helps")?;
     // Workers come first in the replay.
     let most = busiest.values().map(events).max().unwrap_or(0);
     let is_worker = |chunks: &Vec<Chunk>| events(chunks) > 0 && events(chunks) * WORKER >= most;

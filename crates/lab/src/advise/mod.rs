@@ -15,7 +15,7 @@ mod usl;
 use crate::run as program;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
-use lab_kit::export::Formats;
+use lab_kit::export::{Files, Formats, ResultFile};
 use lab_kit::interrupt;
 use load::Recording;
 use predict::{Case, Cell, TODAY};
@@ -30,6 +30,9 @@ const FORMATS: Formats<Report> =
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     interrupt::install();
+    if args.trace.is_none() && args.program.is_empty() {
+        return Err("nothing to advise on: write -- and a program, or the name of a recording".to_owned());
+    }
     let locks = locks(args)?;
     let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
     // Machines are refused before a program is started; how many workers there were is known only after.
@@ -68,7 +71,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 fn read(args: &Args) -> Result<(Recorded, Recording), String> {
     if let Some(path) = &args.trace {
         return load::load(path, &program::Places::default())
-            .map_err(|why| format!("{}: {why}", path.display()));
+            .map_err(|why| format!("{}: {why}; a program to record stands behind '--'", path.display()));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
     let path = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
@@ -76,13 +79,20 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         record: Some(path.clone()),
         stats: true,
         launch: args.launch.clone(),
-        force: args.files.results.force,
-        quiet: true,
+        files: Files {
+            results: ResultFile { quiet: true, ..args.files.results.clone() },
+            ..Files::default()
+        },
         program: args.program.clone(),
         ..program::Args::default()
     };
-    let places = program::record(&how)?;
-    load::load(&path, &places).map_err(|why| format!("the recording {why}"))
+    let (code, places) = program::record(&how)?;
+    let (recorded, mut recording) = load::load(&path, &places)
+        .map_err(|why| format!("the recording of {} {why}", args.program[0].display()))?;
+    if ![0, program::TIMED_OUT].contains(&code) {
+        recording.limits.insert(0, format!("the program failed, with exit code {code}"));
+    }
+    Ok((recorded, recording))
 }
 
 /// libc's, and those that were asked for.
@@ -90,6 +100,9 @@ fn locks(args: &Args) -> Result<Vec<String>, String> {
     let named = args.lock.iter().map(String::as_str);
     let named = named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] });
     let locks = distinct([TODAY].into_iter().chain(named));
+    if locks.len() < 2 {
+        return Err(format!("--lock: {TODAY}'s are what others are compared with; name another one"));
+    }
     locks.iter().try_for_each(|name| program::check_lock(name)).map_err(|why| format!("--lock: {why}"))?;
     Ok(locks.into_iter().map(str::to_owned).collect())
 }

@@ -9,6 +9,9 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+/// The name of the machine that the command runs on.
+pub(super) const HERE: &str = "here";
+
 /// Names and paths of all that were asked for, this machine if none was, each with its flag.
 fn names(args: &Args) -> Result<Vec<(String, &str)>, String> {
     let listed = args.machine.iter().flat_map(|list| list.split(','));
@@ -122,7 +125,7 @@ fn here(args: &Args) -> Result<PathBuf, String> {
         let path = path.display();
         eprintln!("stanchion: this machine is measured once, which takes some seconds, and kept in {path}");
     }
-    let text = file::write(&crate::calibrate::this_machine("here", args.files.results.quiet)?);
+    let text = file::write(&crate::calibrate::this_machine(HERE, args.files.results.quiet)?);
     let write = || -> std::io::Result<()> {
         std::fs::create_dir_all(&dir)?;
         let mut new = tempfile::NamedTempFile::new_in(&dir)?;

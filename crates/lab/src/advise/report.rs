@@ -18,7 +18,7 @@ const IDLE: f64 = 0.005;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
-    schema: u32,
+    pub schema: u32,
     pub complete: bool,
     pub provenance: Provenance,
     pub recording: Recording,

@@ -4,7 +4,7 @@ use super::contenders::registry;
 use super::mix::once;
 use super::profiles;
 use core::fmt::Write;
-use lab_kit::export::grid::WIDTH;
+pub(crate) use lab_kit::export::grid::wrap;
 
 pub(crate) fn list() -> String {
     let mut text = String::new();
@@ -34,19 +34,4 @@ pub(crate) fn list() -> String {
         wrap(&mut text, begin, tunable.meaning());
     }
     text
-}
-
-/// Writes `begin` and the words behind it; lines that follow are indented as far.
-pub(crate) fn wrap(text: &mut String, begin: String, words: &str) {
-    let indent = " ".repeat(begin.chars().count().max(1));
-    let mut line = begin;
-    for word in words.split(' ') {
-        if line.chars().count() + 1 + word.chars().count() > WIDTH {
-            let _ = writeln!(text, "{line}");
-            line.clone_from(&indent);
-        }
-        let gap = if line.is_empty() { "" } else { " " };
-        line = line + gap + word;
-    }
-    let _ = writeln!(text, "{line}");
 }

@@ -8,6 +8,7 @@ use super::record::Record;
 use super::record::cost::{self, Costs};
 use super::single::Single;
 use super::stats::Stats;
+use clap::ArgGroup;
 use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
 use lab_kit::compare::{Order, Setting};
@@ -29,11 +30,14 @@ const COMPARING: &str = "Comparing";
 /// Run a program as it is with its pthread locks replaced, or compare it under several locks
 ///
 /// The program's input, output, exit code and signals are its own. STANCHION and LD_PRELOAD of the
-/// environment are kept and added to.
+/// environment are kept and added to. With --quiet nothing is warned of before the program ends, either.
 #[derive(clap::Args, Debug, Default)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(
     override_usage = "stanchion run [OPTIONS] [--] PROGRAM [ARGS]...",
+    group(ArgGroup::new("of_results").arg("json").requires("results")),
+    group(ArgGroup::new("of_comparisons").args(["csv", "html", "out"]).multiple(true).requires("compare")
+        .conflicts_with_all(["stats", "record", "show"])),
     after_help = "Exit codes: the program's own, 128 + N if signal N ended it, 124 after --timeout; 2 refused, nothing was run. \
 With --compare: 0 all went well; 1 a run failed, or printed something else; 2 refused, nothing was run; 130 interrupted, what was \
 finished is kept."
@@ -73,15 +77,8 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub launch: Launch,
 
-    /// Replace existing output files
-    #[arg(long)]
-    pub force: bool,
-
-    /// No progress and no warnings on standard error before the program ends
-    #[arg(long, short)]
-    pub quiet: bool,
-
-    /// Run the program under several locks in turn, and compare; its input is empty, its output is not shown
+    /// Run the program under several locks in turn, and compare; its input is empty, its output is not shown;
+    /// files are written after each run
     #[arg(long, group = "results", help_heading = COMPARING)]
     pub compare: bool,
 
@@ -114,17 +111,13 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare", help_heading = COMPARING)]
     pub show_output: bool,
 
-    /// Write the whole result as JSON: of a comparison after each run, of statistics at the end
-    #[arg(long, value_name = "FILE", requires = "results", help_heading = COMPARING)]
-    pub json: Option<PathBuf>,
-
-    /// Write one row per run as CSV, after each run
-    #[arg(long, value_name = "FILE", requires = "compare", help_heading = COMPARING)]
-    pub csv: Option<PathBuf>,
-
     /// The program, and its arguments
     #[arg(value_name = "PROGRAM", trailing_var_arg = true)]
     pub program: Vec<OsString>,
+
+    // Last, because what follows would come under its heading.
+    #[command(flatten, next_help_heading = "Files")]
+    pub files: Files,
 }
 
 // How a program is started with the library in front: the flags of every command that does so. A doc comment
@@ -137,7 +130,7 @@ pub(crate) struct Launch {
     pub record_limit: u64,
 
     /// End the program after this time, with all that it started; it cannot read from a terminal then
-    /// [default: none; in comparisons 10m]
+    /// [default: none; of run --compare: 10m]
     #[arg(long, value_name = "TIME", value_parser = seconds_within(Duration::from_nanos(1), TEN_DAYS))]
     pub timeout: Option<f64>,
 
@@ -175,12 +168,13 @@ impl Args {
         let chosen = self.locks()?;
         let mut ready = self.ready(&chosen)?;
         // Files come last, because a refusal leaves none behind.
-        let record = |path: &PathBuf| Record::prepare(path, self.launch.record_limit, self.force, self.quiet);
+        let ResultFile { json, force, quiet } = &self.files.results;
+        let record = |path: &PathBuf| Record::prepare(path, self.launch.record_limit, *force, *quiet);
         let mut record = self.record.as_ref().map(record).transpose()?;
         if let Some(record) = &mut record {
             record.cost = ready.cost.take();
         }
-        let stats = || Stats::prepare(self.stats_top, self.json.as_deref(), self.force);
+        let stats = || Stats::prepare(self.stats_top, json.as_deref(), *force);
         let stats = self.stats.then(stats).transpose()?;
         let mut words = self.set.clone();
         words.extend(record.as_ref().map(|record| word_of("record", record.raw.path())).transpose()?);
@@ -194,13 +188,11 @@ impl Args {
         let chosen = self.locks()?;
         let setting = self.setting(&chosen)?;
         let ready = self.ready(&chosen)?;
-        let results = ResultFile { json: self.json.clone(), force: self.force, quiet: self.quiet };
-        let files = Files { csv: self.csv.clone(), results, ..Files::default() };
-        let exports = files.open(&compare::FORMATS)?;
+        let exports = self.files.open(&compare::FORMATS)?;
         let environments: Vec<_> = chosen.iter().map(|lock| ready.environment(lock, &self.set)).collect();
         let Ready { program, library, warning, .. } = ready;
         let report = Report::new(setting, &program, library.as_deref(), &self.set, warning);
-        Ok(compare::run(&program, &environments, report, exports, self.quiet))
+        Ok(compare::run(&program, &environments, report, exports, self.files.results.quiet))
     }
 
     fn locks(&self) -> Result<Vec<String>, String> {
@@ -276,7 +268,7 @@ impl Args {
             probed.map_err(|error| format!("--lock {lock}: {error}"))?;
         }
         ready.cost = file("record").and_then(|file| cost::measured(&file));
-        ready.warning = if self.quiet { None } else { ready.program.warning() };
+        ready.warning = if self.files.results.quiet { None } else { ready.program.warning() };
         Ok(ready)
     }
 }

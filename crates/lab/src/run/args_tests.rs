@@ -30,7 +30,7 @@ fn everything_behind_the_program_is_the_programs() {
         &["--quiet", "prog", "--compare", "-x", "--", "y"],
     ] {
         let args = parsed(words);
-        assert!(!args.compare && args.quiet);
+        assert!(!args.compare && args.files.results.quiet);
         assert_eq!(args.program, ["prog", "--compare", "-x", "--", "y"]);
     }
     assert!(Cli::try_parse_from(["run", "--comprae", "prog"]).is_err(), "a slip is no program");
@@ -42,6 +42,8 @@ fn flags_of_a_comparison_need_one() {
     for words in [
         &["--rounds", "3", "x"][..],
         &["--json", "f", "x"],
+        &["--html", "f", "x"],
+        &["--stats", "--out", "d", "x"],
         &["--check-output", "x"],
         &["--metric", "cpu", "x"],
     ] {

@@ -17,21 +17,23 @@ pub(crate) use args::{Args, Launch};
 use lab_kit::output::print;
 pub(crate) use library::work;
 pub(crate) use locks::{DEFAULT, check_word as check_lock, taken_names as lock_names};
+pub(crate) use single::TIMED_OUT;
 pub(crate) use stats::Places;
 use std::process::{ExitCode, exit};
 
-/// Runs a program once and records it, as the command does that; also where its locks were first taken.
-pub(crate) fn record(args: &Args) -> Result<Places, String> {
+/// Runs a program once and records it, as the command does that: its exit code, and where its locks were first
+/// taken.
+pub(crate) fn record(args: &Args) -> Result<(u8, Places), String> {
     let mut single = args.single()?;
     let stats = single.stats.take();
-    single::run(single);
-    Ok(stats.map(|stats| stats.places()).unwrap_or_default())
+    let code = single::run(single);
+    Ok((code, stats.map(|stats| stats.places()).unwrap_or_default()))
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     match &args.show {
         _ if args.list => Ok(print(&locks::list(), ExitCode::SUCCESS)),
-        Some(trace) => record::show(trace, args.json.as_deref(), args.force),
+        Some(trace) => record::show(trace, args.files.results.json.as_deref(), args.files.results.force),
         None if args.compare => args.comparison(),
         // The program's own code, whatever became of our files.
         None => args.single().map(|single| exit(single::run(single).into())),

@@ -5,7 +5,8 @@ use crate::common::{stanchion, text};
 fn mistakes_are_refused_in_one_line() {
     let place = ["--machine", "small-vm"];
     for (words, part) in [
-        (&[][..], "required arguments were not provided: <TRACE>"),
+        (&[][..], "nothing to advise on: write -- and a program"),
+        (&["trace", "--lock", "libc"], "--lock: libc's are what others are compared with"),
         (&["no-such-file", "--machine", "small-vm"], "no-such-file: "),
         (&["trace", "--machine", "small-wm"], "--machine small-wm: no machine"),
         (&["trace", "--lock", "tiket"], "--lock: unknown lock 'tiket'"),
@@ -27,6 +28,6 @@ fn mistakes_are_refused_in_one_line() {
     let json = json.to_string_lossy().into_owned();
     let output = stanchion(&["advise", &no_trace.to_string_lossy(), place[0], place[1], "--json", &json]);
     let told = text(&output.stderr);
-    assert!(told.contains("is no trace of"), "{told}");
+    assert!(told.contains("is no trace of") && told.contains("stands behind '--'"), "{told}");
     assert!(!std::path::Path::new(&json).exists(), "a refusal leaves no file behind");
 }

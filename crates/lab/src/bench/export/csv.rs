@@ -2,7 +2,7 @@
 use crate::bench::cell::{Calibration, Profile};
 use crate::bench::figures::figures;
 use crate::bench::report::{Cell, LockInfo, Overhead, Report};
-use crate::columns::named;
+use lab_kit::export::columns::named;
 use lab_kit::stats::Ratio;
 use serde_json::json;
 use stanchion_cells::column::{Column, Figure};

@@ -1,7 +1,7 @@
 //! A comparison for people, spreadsheets and programs.
 use super::verdict::{Comparison, Contest, Match, Row, columns, errors};
-use lab_kit::export::columns::named;
 use core::fmt::Write;
+use lab_kit::export::columns::named;
 use lab_kit::stats::{Summary, median_error};
 use lab_kit::units::three_figures;
 

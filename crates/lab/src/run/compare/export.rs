@@ -1,43 +1,66 @@
-//! How a comparison is told: a table for a terminal of a hundred columns, JSON of the whole, CSV of the runs.
+//! How a comparison is told: the verdict first, a table for a terminal of a hundred columns, a page; JSON of
+//! the whole, CSV of the runs.
 use super::report::Report;
+use lab_kit::column::Column;
 use lab_kit::compare::{Comparison, Figures, Row};
-use lab_kit::export::{self, Formats, grid};
+use lab_kit::export::columns::{named, table};
+use lab_kit::export::grid::{pieces, wrap};
+use lab_kit::export::{self, Formats, page};
 use lab_kit::stats::Summary;
+use maud::html;
 
-pub(crate) fn table(report: &Report) -> String {
+pub(crate) const FORMATS: Formats<Report> =
+    Formats { stem: "comparison", json: export::json, csv, html: Some(html) };
+
+const NOTE: &str = "ratios: to the first lock, paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or\n\
+                    fewer than 5 pairs\n";
+
+pub(crate) fn text(report: &Report) -> String {
+    let table = pieces(&table(&columns(), &report.comparison.locks), 1);
+    format!("\n{}\n{table}{NOTE}", verdict(report))
+}
+
+/// What is compared, and what came of each lock beside the first, with time and memory.
+fn verdict(report: &Report) -> String {
     let Comparison { setting, locks, .. } = &report.comparison;
-    let what = setting.metric.told();
-    let ratio = format!("ratio to {} [95 %]", setting.locks.first().map_or("", String::as_str));
-    let header = ["lock", "runs", "median", "from .. to", &ratio, ""];
-    let table = grid::trimmed(&grid::table(header, locks.iter().map(cells)));
-    let note =
-        "ratio: paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or fewer than 5 pairs";
-    let more: String =
-        locks.iter().filter_map(|row| Some(format!("{}: {}\n", row.lock, others(row)?))).collect();
-    format!("\n{what}\n{table}\n{note}\n{more}")
+    let mut text = setting.metric.told() + "\n";
+    let Some((first, others)) = locks.split_first() else { return text };
+    for row in others {
+        let ratio = row.ratio.map(|ratio| format!("{}, {} of {}", word(row), ratio.in_digits(3), first.lock));
+        let given_up = if row.given_up { "given up, " } else { "" };
+        let ratio = ratio.unwrap_or_else(|| format!("{given_up}no round went well beside {}", first.lock));
+        wrap(&mut text, String::new(), &format!("{}: {ratio}", row.lock));
+        text.extend(more(row).map(|more| format!("  {more}\n")));
+    }
+    text
+}
+
+fn word(row: &Row) -> &str {
+    if row.given_up { "given up" } else { row.verdict.as_deref().unwrap_or("-") }
 }
 
 /// The ratios of time and memory, whatever is compared: `cpu 1.02 (1.01–1.03), rss …`.
-fn others(row: &Row) -> Option<String> {
+fn more(row: &Row) -> Option<String> {
     let told = row.ratios.iter().filter_map(|(name, ratio)| Some(format!("{name} {}", ratio.told()?)));
     let told: Vec<_> = told.collect();
     (!told.is_empty()).then(|| told.join(", "))
 }
 
-fn cells(row: &Row) -> [String; 6] {
-    let counted = row.counted().count();
-    let tried = counted + row.failures.iter().filter(|failure| !failure.warmup).count();
+/// Of locks, for people.
+fn columns() -> [Column<Row>; 6] {
+    let runs = |row: &Row| {
+        let counted = row.counted().count();
+        let failed = row.failures.iter().filter(|failure| !failure.warmup).count();
+        format!("{counted} of {}", counted + failed)
+    };
     let range = |summary: &Summary| [summary.min, summary.max].map(four_figures).join(" .. ");
-    let summary = row.summary.as_ref();
-    let ratio = row.ratio.and_then(|ratio| Some((ratio.ratio, ratio.interval?)));
-    let ratio = ratio.map(|(ratio, (low, high))| format!("{ratio:.3} [{low:.3}, {high:.3}]"));
     [
-        row.lock.clone(),
-        format!("{counted} of {tried}"),
-        summary.map_or("-".to_owned(), |summary| four_figures(summary.median)),
-        summary.map_or("-".to_owned(), range),
-        ratio.unwrap_or_default(),
-        if row.given_up { "given up".to_owned() } else { row.verdict.clone().unwrap_or_default() },
+        Column::told("lock", |row: &Row| row.lock.clone()),
+        Column::told("runs", runs),
+        Column::told("median", |row: &Row| Some(row.summary.as_ref()?.median)).shown(four_figures),
+        Column::told("from .. to", move |row: &Row| row.summary.as_ref().map(range)),
+        Column::told("ratio (95 %)", |row: &Row| Some(row.ratio?.in_digits(3))),
+        Column::told("", |row: &Row| word(row).to_owned()).titled("verdict"),
     ]
 }
 
@@ -47,42 +70,77 @@ fn four_figures(value: f64) -> String {
     format!("{value:.*}", places as usize)
 }
 
-pub(crate) const FORMATS: Formats<Report> =
-    Formats { stem: "comparison", json: export::json, csv, html: None };
+/// Where it comes from, and what was run.
+fn facts(report: &Report) -> Vec<(&'static str, String)> {
+    let mut facts = report.provenance.rows();
+    facts.extend([
+        ("program", report.program.join(" ")),
+        ("metric", report.comparison.setting.metric.told()),
+        ("library", report.library.clone().unwrap_or_default()),
+        ("words for it", report.words.join(" ")),
+    ]);
+    facts.retain(|(_, value)| !value.is_empty());
+    facts
+}
+
+/// A run: its lock, its round, whether it was to warm up, and what is compared of it, and the rest; or why it
+/// failed.
+type Line<'a> = (&'a str, usize, bool, Result<(f64, Figures), &'a str>);
+
+/// Of runs, for files.
+fn of_runs<'a>() -> [Column<Line<'a>>; 9] {
+    let figure =
+        |name, of: fn((f64, Figures)) -> f64| Column::new(name, move |run: &Line| run.3.ok().map(of));
+    [
+        Column::new("lock", |run: &Line| run.0.to_owned()),
+        Column::new("round", |run: &Line| run.1),
+        Column::new("warmup", |run: &Line| run.2),
+        Column::new("state", |run: &Line| if run.3.is_ok() { "measured" } else { "failed" }),
+        figure("metric", |(metric, _)| metric),
+        figure("wall_s", |(_, figures)| figures.wall_s),
+        figure("cpu_s", |(_, figures)| figures.cpu_s),
+        figure("max_rss_kib", |(_, figures)| figures.max_rss_kib as f64),
+        Column::new("reason", |run: &Line| run.3.err().map(str::to_owned)),
+    ]
+}
 
 /// One row for each run, where it comes from in `#` lines above.
 fn csv(report: &Report) -> String {
-    let Report { schema, program, .. } = report;
     let Comparison { complete, setting, locks, warnings, .. } = &report.comparison;
-    let head = format!("stanchion run --compare, schema {schema}, complete: {complete}");
-    let facts = [("program", program.join(" ")), ("metric", setting.metric.told())];
-    let facts = report.provenance.rows().into_iter().chain(facts);
+    let head = format!("stanchion run --compare, schema {}, complete: {complete}", report.schema);
     let ratios = locks.iter().filter_map(|row| {
         let (median, ratio) = (row.summary.as_ref()?.median, row.ratio?.told()?);
-        Some((&*row.lock, format!("median {median}, ratio {ratio}; {}", others(row)?)))
+        Some((&*row.lock, format!("median {median}, ratio {ratio}; {}", more(row)?)))
     });
     let warnings = warnings.iter().map(|warning| ("warning", warning.clone()));
-    let comments = facts.chain(ratios).chain(warnings).map(|(name, value)| format!("{name}: {value}"));
-    let rows = locks.iter().flat_map(|Row { lock, runs, failures, .. }| {
-        let sound = runs.iter().map(move |run| {
-            let Figures { wall_s, cpu_s, max_rss_kib, .. } = run.figures;
-            let figures = [setting.metric.of(&run.figures), wall_s, cpu_s, max_rss_kib as f64];
-            row(lock, run.round, run.warmup, Ok(figures))
-        });
-        let failed = failures.iter();
-        sound.chain(failed.map(move |run| row(lock, run.round, run.warmup, Err(&run.reason))))
+    let comments = facts(report).into_iter().chain(ratios).chain(warnings);
+    let comments = comments.map(|(name, value)| format!("{name}: {value}"));
+    let lines = locks.iter().flat_map(|Row { lock, runs, failures, .. }| {
+        let came = |figures: Figures| Ok((setting.metric.of(&figures), figures));
+        let sound = runs.iter().map(move |run| (&**lock, run.round, run.warmup, came(run.figures)));
+        let failed = failures.iter().map(move |run| (&**lock, run.round, run.warmup, Err(&*run.reason)));
+        sound.chain(failed)
     });
-    export::csv([head].into_iter().chain(comments), rows)
+    export::csv([head].into_iter().chain(comments), named(&of_runs(), lines))
 }
 
-/// A run as a row; one that failed has a reason in place of figures.
-fn row(lock: &str, round: usize, warmup: bool, came: Result<[f64; 4], &str>) -> Vec<(&'static str, String)> {
-    let names = ["lock", "round", "warmup", "state", "metric", "wall_s", "cpu_s", "max_rss_kib", "reason"];
-    let state = if came.is_ok() { "measured" } else { "failed" };
-    let first = [lock.to_owned(), round.to_string(), warmup.to_string(), state.to_owned()];
-    let figures = came.map(|figures| figures.map(|figure| figure.to_string())).unwrap_or_default();
-    let reason = came.err().unwrap_or_default().to_owned();
-    names.into_iter().zip(first.into_iter().chain(figures).chain([reason])).collect()
+fn html(report: &Report) -> String {
+    let Comparison { complete, setting, locks, warnings, .. } = &report.comparison;
+    let (program, date) = (report.program.join(" "), &report.provenance.date);
+    let body = html! {
+        h1 { code { (program) } " under " (locks.len()) " locks" }
+        p.sub {
+            (setting.runs) " runs each · " (report.provenance.cpu_model) " · " (date) (page::unfinished(*complete))
+        }
+        pre.verdict { (verdict(report)) }
+        (page::doubts(2, warnings))
+        h2 { "Runs" }
+        (page::table(&table(&columns(), locks)))
+        p.sub { (NOTE) }
+        h2 { "Where this comes from" }
+        (page::facts(facts(report)))
+    };
+    page::page(&format!("stanchion run --compare, {date}"), "", &body)
 }
 
 #[cfg(test)]
@@ -146,16 +204,31 @@ mod tests {
         report.comparison.locks[2].failures.push(Failure { round: 0, warmup: false, reason: "x".into() });
         report.comparison.locks[2].given_up = true;
         report.comparison.refresh(0);
-        let text = table(&report);
+        let text = text(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         let line = |name: &str| text.lines().find(|line| line.contains(name)).expect("a row").to_owned();
         assert!(
-            line("sampled").contains("0.500 [0.500, 0.500]") && line("sampled").ends_with("better"),
+            line("sampled  ").contains("0.500 (0.500–0.500)") && line("sampled  ").ends_with("better"),
             "{text}"
         );
         assert!(line("qspin  ").contains(" 0 of 1 ") && line("qspin  ").ends_with("given up"), "{text}");
-        assert!(text.contains("wall time, s; lower is better"), "{text}");
-        let more = "sampled: cpu 0.50 (0.50–0.50), rss 1.00 (1.00–1.00), wall 0.50 (0.50–0.50)\n";
-        assert!(text.contains(more) && !text.contains("qspin: "), "{text}");
+        assert!(text.starts_with("\nwall time, s; lower is better\n"), "{text}");
+        let more = "sampled: better, 0.500 (0.500–0.500) of libc\n  cpu 0.50 (0.50–0.50), rss 1.00 (1.00–1.00), wall 0.50 (0.50–0.50)\n";
+        assert!(text.contains(more) && text.contains("qspin: given up, no round went well"), "{text}");
+        for row in &mut report.comparison.locks {
+            row.lock += "-and-longer-than-any-other+stats";
+        }
+        let text = super::text(&report);
+        assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+        assert!(text.matches("sampled-and-longer-than-any-other+stats").count() >= 2);
+    }
+
+    #[test]
+    fn a_page_has_the_verdict_and_what_a_row_has() {
+        let page = html(&filled());
+        let [verdict, table] =
+            ["qspin: unclear, 1.000 (1.000–1.000) of libc", "2 of 3"].map(|part| page.find(part));
+        assert!(verdict.is_some() && verdict < table, "{page}");
+        assert!(page.contains("exit code 3: said &quot;no&quot;, twice") && page.contains("under 2 locks"));
     }
 }

@@ -68,7 +68,7 @@ pub(crate) fn run(
     if finished == 0 {
         exports.abandon();
     }
-    let text = export::table(&report) + &exports.written();
+    let text = export::text(&report) + &exports.written();
     // Those from before the start have been said, or were not to be.
     warn(&report.comparison.warnings[before..]);
     exports.end(&text, report.comparison.complete, report.comparison.failed(), error.as_deref())
@@ -178,7 +178,7 @@ pub(crate) mod tests {
         assert_eq!(seen.len(), 10 + 1, "what is left out passes in the progress");
         let row = &report.comparison.locks[1];
         assert!(row.given_up && row.failures.len() == 2 && row.ratio.is_none());
-        assert!(row.failures[0].reason.contains("--timeout 60s"), "{:?}", row.failures);
+        assert!(row.failures[0].reason.contains("limit of 60s"), "{:?}", row.failures);
         assert!(!report.comparison.locks[0].given_up && report.comparison.locks[0].runs.len() == 5);
     }
 

@@ -3,9 +3,11 @@ use super::file::{self, Lock, Whole};
 use super::raw::Chunk;
 use core::cmp::Reverse;
 use core::fmt::Write;
-use lab_kit::export::grid::{table, trimmed};
+use lab_kit::column::Column;
+use lab_kit::export::columns::{named, table};
+use lab_kit::export::grid::trimmed;
 use lab_kit::units::{format_ns, plural};
-use serde_json::json;
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -51,6 +53,8 @@ impl Sums {
     }
 }
 
+type Row<'a> = (&'a Lock, &'a Sum);
+
 pub(crate) struct Summary {
     whole: Whole,
     sums: Sums,
@@ -72,26 +76,38 @@ impl Summary {
         self.sums.span.map_or(0.0, |(first, last)| self.whole.meta.ns(last - first))
     }
 
-    fn locks_by_events(&self) -> Vec<(&Lock, &Sum)> {
-        let mut locks: Vec<(&Lock, &Sum)> = self.sums.locks.iter().collect();
+    fn locks_by_events(&self) -> Vec<Row<'_>> {
+        let mut locks: Vec<Row> = self.sums.locks.iter().collect();
         locks.sort_by_key(|(_, sum)| Reverse(sum.events));
         locks
     }
 
+    /// Of locks. Where there are several processes, people read an address with its own.
+    fn columns<'a>(&self) -> [Column<Row<'a>>; 8] {
+        let (several, per_ns) = (self.sums.pids.len() > 1, self.whole.meta.ticks_per_ns);
+        let address = |row: &Row| format!("{:#x}", row.0.1.address());
+        let shown =
+            move |row: &Row| if several { format!("{}:{}", row.0.0, address(row)) } else { address(row) };
+        let time = |name, title, ticks: fn(&Sum) -> u64| {
+            Column::new(name, move |row: &Row| ticks(row.1) as f64 / per_ns).titled(title).shown(format_ns)
+        };
+        [
+            Column::new("process", |row: &Row| row.0.0),
+            Column::new("address", address).titled("lock").shown_by(move |row| Some(shown(row))),
+            Column::new("kind", |row: &Row| row.0.1.kind().name()).titled("kind"),
+            Column::new("events", |row: &Row| row.1.events).titled("events"),
+            time("waited_ns", "waited", |sum| sum.waited),
+            time("max_wait_ns", "max", |sum| sum.longest_wait),
+            time("held_ns", "held", |sum| sum.held),
+            time("max_hold_ns", "max", |sum| sum.longest_hold),
+        ]
+    }
+
     pub(crate) fn json(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
-        let lock = |((process, key), sum): (&Lock, &Sum)| {
-            json!({
-                "process": process,
-                "address": format!("{:#x}", key.address()),
-                "kind": key.kind(),
-                "events": sum.events,
-                "waited_ns": meta.ns(sum.waited),
-                "held_ns": meta.ns(sum.held),
-                "max_wait_ns": meta.ns(sum.longest_wait),
-                "max_hold_ns": meta.ns(sum.longest_hold),
-            })
-        };
+        let columns = self.columns();
+        let locks = named(&columns, self.locks_by_events());
+        let locks = locks.map(|row| row.map(|(name, value)| (name.to_owned(), json!(value))).collect());
         let threads = threads.iter().map(
             |((process, number), events)| json!({ "process": process, "number": number, "events": events }),
         );
@@ -105,7 +121,7 @@ impl Summary {
             "destroyed_pieces": totals.damaged,
             "processes": processes.collect::<Vec<_>>(),
             "threads": threads.collect::<Vec<_>>(),
-            "locks": self.locks_by_events().into_iter().map(lock).collect::<Vec<_>>(),
+            "locks": locks.collect::<Vec<Map<String, Value>>>(),
             "meta": meta,
         }))
     }
@@ -125,15 +141,7 @@ impl Summary {
         if locks.is_empty() {
             return text;
         }
-        let row = |((process, key), sum): &(&Lock, &Sum)| {
-            let process = if pids.len() > 1 { format!("{process}:") } else { String::new() };
-            let lock = format!("{process}{:#x}", key.address());
-            let times = [sum.waited, sum.longest_wait, sum.held, sum.longest_hold];
-            let times = times.map(|ticks| format_ns(meta.ns(ticks)));
-            [lock, key.kind().name().to_owned(), sum.events.to_string()].into_iter().chain(times)
-        };
-        let header = ["lock", "kind", "events", "waited", "max", "held", "max"];
-        let _ = writeln!(text, "{}", trimmed(&table(header, locks.iter().take(TOP).map(row))));
+        let _ = writeln!(text, "{}", trimmed(&table(&self.columns(), &locks[..locks.len().min(TOP)])));
         if locks.len() > TOP {
             let _ = writeln!(text, "and {} more; --json has all", locks.len() - TOP);
         }
