@@ -63,7 +63,12 @@ fn around(report: &Report) -> [String; 2] {
     };
     [
         wrapped(&before),
-        format!("{}\n{} run --lock {take} -- {}\n", wrapped(&after), quoted(&us), words.join(" ")),
+        format!(
+            "{}\n{} run --lock {take} -- {} # STANCHION=lock={take}\n",
+            wrapped(&after),
+            quoted(&us),
+            words.join(" ")
+        ),
     ]
 }
 

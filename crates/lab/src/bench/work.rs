@@ -208,20 +208,34 @@ mod tests {
         assert_eq!((steps.critical, steps.think), (25, 101));
     }
 
+    /// What a busy machine disturbs is tried again; what is wrong stays wrong.
+    fn assert_at_last<T: core::fmt::Debug>(
+        mut measure: impl FnMut() -> T,
+        is_plausible: impl Fn(&T) -> bool,
+    ) {
+        let start = Instant::now();
+        loop {
+            let measured = measure();
+            if is_plausible(&measured) {
+                return;
+            }
+            assert!(start.elapsed() < Duration::from_mins(2), "{measured:?}");
+        }
+    }
+
     #[test]
     fn calibration_finds_plausible_figures() {
-        let calibration = calibrate();
-        assert!((0.1..100.0).contains(&calibration.ns_per_step), "{calibration:?}");
         // A multiplication takes three cycles at the least: less means that the compiler saw through the
         // work.
-        assert!(cfg!(debug_assertions) || calibration.ns_per_step > 0.4, "{calibration:?}");
-        assert!((0.0..10_000.0).contains(&calibration.clock_read_ns), "{calibration:?}");
+        let least = if cfg!(debug_assertions) { 0.1 } else { 0.4 };
+        assert_at_last(calibrate, |found| {
+            (least..100.0).contains(&found.ns_per_step) && (0.0..10_000.0).contains(&found.clock_read_ns)
+        });
     }
 
     #[test]
     fn ticks_advance_at_a_steady_rate() {
-        let one = ticks_per_ns(Duration::from_millis(5));
-        let two = ticks_per_ns(Duration::from_millis(5));
-        assert!(one > 0.01 && (one / two - 1.0).abs() < 0.2, "{one} {two}");
+        let rate = || ticks_per_ns(Duration::from_millis(5));
+        assert_at_last(|| [rate(), rate()], |[one, two]| *one > 0.01 && (one / two - 1.0).abs() < 0.2);
     }
 }
