@@ -80,17 +80,6 @@ impl<T: Figure> Figure for Option<T> {
     }
 }
 
-/// Which of two values is the better one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Better {
-    /// The larger one.
-    More,
-    /// The smaller one.
-    Less,
-    /// Neither.
-    Neither,
-}
-
 type Of<R, T> = Box<dyn Fn(&R) -> T + Send + Sync>;
 
 enum Show<R> {
@@ -105,8 +94,8 @@ pub struct Column<R> {
     pub name: String,
     /// What people read above it; empty if they do not see it.
     pub title: &'static str,
-    /// Which of its values are better.
-    pub better: Better,
+    /// Whether its larger values are the better ones; else the smaller ones are, if any.
+    pub more_is_better: bool,
     /// What its values are.
     pub kind: Kind,
     /// A number at an axis of a plot; none if it is not plotted.
@@ -121,7 +110,7 @@ impl<R> Column<R> {
         Self {
             name: name.into(),
             title: "",
-            better: Better::Neither,
+            more_is_better: false,
             kind: T::KIND,
             tick: None,
             value: Box::new(move |row| value(row).value()),
@@ -134,16 +123,21 @@ impl<R> Column<R> {
         Self::new("", value).titled(title)
     }
 
+    /// A column that files and people call the same.
+    pub fn called<T: Figure>(name: &'static str, value: impl Fn(&R) -> T + Send + Sync + 'static) -> Self {
+        Self::new(name, value).titled(name)
+    }
+
     /// For people, too.
     #[must_use]
     pub fn titled(self, title: &'static str) -> Self {
         Self { title, ..self }
     }
 
-    /// Which of its values are better.
+    /// Its larger values are better.
     #[must_use]
-    pub fn better(self, better: Better) -> Self {
-        Self { better, ..self }
+    pub fn more_is_better(self) -> Self {
+        Self { more_is_better: true, ..self }
     }
 
     /// Its numbers as people read them.

@@ -4,6 +4,7 @@ use crate::column::{Column, Figure};
 use crate::published::cells as published;
 use crate::published::roles::Role;
 use crate::published::tables::Table;
+use crate::stats::are_two_kinds;
 use stanchion_sim::Cause;
 
 /// A row of a table of cells.
@@ -111,14 +112,13 @@ impl<'a> Published<'a> {
 pub fn of_published<'a>() -> Vec<Column<Published<'a>>> {
     vec![
         Column::new("table", |row: &Published| row.table().name.clone()),
-        Column::new("lock", |row: &Published| row.lock().to_owned()).titled("lock"),
-        Column::new("row", |row: &Published| row.row().to_owned()).titled("row"),
+        Column::called("lock", |row: &Published| row.lock().to_owned()),
+        Column::called("row", |row: &Published| row.row().to_owned()),
         Column::new("unit", |row: &Published| row.table().unit.clone()),
         Column::new("lower_is_better", |row: &Published| row.table().lower_is_better),
-        Column::new("role", |row: &Published| row.cell.role.name()).titled("role"),
-        Column::new("published", |row: &Published| row.cell.published).titled("published").shown(number),
-        Column::new("simulated", |row: &Published| row.cell.simulated.as_ref().map(|now| now.seeds.mean))
-            .titled("simulated")
+        Column::called("role", |row: &Published| row.cell.role.name()),
+        Column::called("published", |row: &Published| row.cell.published).shown(number),
+        Column::called("simulated", |row: &Published| row.cell.simulated.as_ref().map(|now| now.seeds.mean))
             .shown_by(|row| Some(simulated(row.cell))),
         Column::new("relative_error", |row: &Published| row.cell.error())
             .titled("error")
@@ -130,10 +130,9 @@ pub fn of_published<'a>() -> Vec<Column<Published<'a>>> {
             row.cell.simulated.as_ref().map(published::Simulated::spread)
         }),
         Column::new("two_kinds", |row: &Published| {
-            row.cell.simulated.as_ref().map(|now| now.two_kinds(|_| String::new()).is_some())
+            row.cell.simulated.as_ref().map(|now| now.seeds.two_kinds(number).is_some())
         }),
-        Column::new("registered", |row: &Published| row.cell.registered.map(|cell| cell.value))
-            .titled("registered")
+        Column::called("registered", |row: &Published| row.cell.registered.map(|cell| cell.value))
             .shown_by(|row| registered(row.cell)),
         Column::new("registered_from", |row: &Published| row.cell.registered.map(|cell| cell.from)),
         Column::new("registered_to", |row: &Published| row.cell.registered.map(|cell| cell.to)),
@@ -148,7 +147,7 @@ fn simulated(cell: &published::Cell) -> String {
         _ if cell.failure.is_some() => "failed".to_owned(),
         None => "not run".to_owned(),
         Some(now) if now.seeds.min.is_infinite() => "no end".to_owned(),
-        Some(now) => now.two_kinds(number).unwrap_or_else(|| number(now.seeds.mean)),
+        Some(now) => now.seeds.two_kinds(number).unwrap_or_else(|| number(now.seeds.mean)),
     }
 }
 
@@ -168,7 +167,7 @@ fn relative_ci95(cell: &published::Cell) -> Option<f64> {
 }
 
 fn doubt(cell: &published::Cell) -> Option<String> {
-    let of_one_kind = cell.simulated.as_ref()?.two_kinds(number).is_none();
+    let of_one_kind = cell.simulated.as_ref()?.seeds.two_kinds(number).is_none();
     relative_ci95(cell).filter(|_| of_one_kind).map(|share| format!("{:.1}%", share * 100.0))
 }
 
@@ -176,7 +175,7 @@ fn registered(cell: &published::Cell) -> Option<String> {
     let before = cell.registered?;
     let [value, from, to] = [before.value, before.from, before.to].map(number);
     let changed = if cell.as_registered() == Some(false) { ", changed since" } else { "" };
-    Some(format!("{}{value} ({from} to {to}){changed}", mark(before.is_of_two_kinds())))
+    Some(format!("{}{value} ({from} to {to}){changed}", mark(are_two_kinds(before.from, before.to))))
 }
 
 /// A number with four digits or so.

@@ -112,6 +112,11 @@ fn ends_of(values: &[f64]) -> (f64, f64) {
     (end(f64::min), end(f64::max))
 }
 
+/// Whether what lies between these ends is of two kinds.
+pub fn are_two_kinds(min: f64, max: f64) -> bool {
+    max > min && max >= APART * min
+}
+
 /// A share as a percentage in the least room.
 pub fn short_percent(share: f64) -> String {
     let value = share * 100.0;
@@ -152,8 +157,7 @@ impl Summary {
 
     /// The same, if the measurements are of two kinds.
     pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
-        let are = self.max > self.min && self.max >= APART * self.min;
-        are.then(|| self.range(form))
+        are_two_kinds(self.min, self.max).then(|| self.range(form))
     }
 
     /// The median with half the range; or the range alone, if the measurements are of two kinds.
@@ -213,6 +217,11 @@ impl Estimate {
         let ci95 = (count > 1).then(|| student(count - 1) * variance.sqrt() / (count as f64).sqrt());
         let (min, max) = ends_of(&values);
         Self { mean, ci95, min, max, values }
+    }
+
+    /// The least and the most, if the values are of two kinds.
+    pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
+        are_two_kinds(self.min, self.max).then(|| format!("{}..{}", form(self.min), form(self.max)))
     }
 
     /// The interval relative to the mean.

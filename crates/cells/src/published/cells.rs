@@ -3,7 +3,7 @@ use super::registered::Registered;
 use super::roles::Role;
 use super::simulate::{Done, Job, Miss};
 use super::tables::Table;
-use crate::stats::{Estimate, Summary};
+use crate::stats::{Estimate, are_two_kinds};
 use stanchion_sim::nearest;
 use std::sync::Arc;
 
@@ -17,11 +17,6 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// The least and the most that a seed came to, if seeds are of two kinds: their mean is nobody's.
-    pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
-        Summary::of(self.seeds.values.clone()).two_kinds(form)
-    }
-
     /// The standard deviation of the seeds, in relation to their mean.
     pub fn spread(&self) -> f64 {
         let Estimate { mean, values, .. } = &self.seeds;
@@ -66,11 +61,11 @@ impl Cell {
 
     /// Whether that is the mean of seeds of two kinds.
     pub fn compares_a_mean_of_two_kinds(&self) -> bool {
-        let simulated = || self.simulated.as_ref()?.two_kinds(|_| String::new());
-        match self.role {
-            Role::Blind => self.registered.is_some_and(|registered| registered.is_of_two_kinds()),
-            Role::Fit | Role::Seen => simulated().is_some(),
-        }
+        let ends = match self.role {
+            Role::Blind => self.registered.map(|registered| (registered.from, registered.to)),
+            Role::Fit | Role::Seen => self.simulated.as_ref().map(|now| (now.seeds.min, now.seeds.max)),
+        };
+        ends.is_some_and(|(min, max)| are_two_kinds(min, max))
     }
 
     /// Whether the run is the one that was registered. `None`: nothing was, or the run cannot tell.

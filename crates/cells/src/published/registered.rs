@@ -6,7 +6,7 @@ use super::cells::{Cell, Cells};
 use super::fingerprint::{of_table, written};
 use super::roles::Role;
 use super::tables::Table;
-use crate::stats::{Estimate, Summary};
+use crate::stats::Estimate;
 use core::fmt::Write;
 use serde::Deserialize;
 
@@ -32,13 +32,6 @@ pub struct Registered {
     pub to: f64,
     /// Of the run with the first seed.
     pub trace: u64,
-}
-
-impl Registered {
-    /// Whether the least and the most are of two kinds, so that the mean is nobody's.
-    pub fn is_of_two_kinds(&self) -> bool {
-        Summary::of(vec![self.from, self.to]).two_kinds(|_| String::new()).is_some()
-    }
 }
 
 /// What was registered of a table.

@@ -2,7 +2,7 @@
 use super::report::{Cell, Latency, Side};
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, plain, round_ns, three_figures};
-use stanchion_cells::column::{Better, Column};
+use stanchion_cells::column::Column;
 use std::sync::LazyLock;
 
 /// What tables can be sorted by, and how the names of such figures end.
@@ -52,17 +52,14 @@ fn list(rw: bool) -> Vec<Column<Cell>> {
     list.extend([
         Column::new("cpu_s_per_million", |cell: &Cell| cell.cpu_s_per_million)
             .titled("CPU seconds per million acquisitions")
-            .better(Better::Less)
             .shown(three_figures)
             .ticked(plain),
         Column::new("voluntary_switches_per_s", |cell: &Cell| cell.voluntary_switches_per_s),
         Column::new("involuntary_switches_per_s", |cell: &Cell| cell.involuntary_switches_per_s),
-        Column::told("context switches per thousand acquisitions", switches)
-            .better(Better::Less)
-            .shown(three_figures),
+        Column::told("context switches per thousand acquisitions", switches).shown(three_figures),
         Column::new("min_over_max", fairness)
             .titled("fairness: slowest thread / fastest thread (of those that read, of those that write)")
-            .better(Better::More)
+            .more_is_better()
             .shown_by(|cell| {
                 match cell.sides().filter_map(|(_, side)| side.fairness).collect::<Vec<_>>()[..] {
                     [reads, writes] => Some(format!("{:.2}, {:.2}", reads.min_over_max, writes.min_over_max)),
@@ -85,7 +82,7 @@ fn rates(what: &str, title: &'static str, whose: Whose) -> Vec<Column<Cell>> {
     };
     let show =
         |rates: &Summary| format!("{} ±{:.0}%", three_figures(rates.median / 1e6), rates.spread() * 100.0);
-    let median = rate("", |rates| rates.median).titled(title).better(Better::More);
+    let median = rate("", |rates| rates.median).titled(title).more_is_better();
     let mut all = vec![
         median.shown_by(move |cell| rates_of(cell, whose).map(show)).ticked(|rate| plain(rate / 1e6)),
         rate("_min", |rates| rates.min),
@@ -105,8 +102,7 @@ fn waits(what: &str, [p999, worst]: [&'static str; 2], whose: Whose) -> [Column<
         // Where no wait ended, those that went on count.
         let known = move |waits: &&Latency| waits.samples > 0 || of(waits) > 0;
         let ns = move |cell: &Cell| waits_of(cell, whose).filter(known).map(of);
-        let column = Column::new(format!("{what}wait_{end}"), ns).titled(title).better(Better::Less);
-        column.shown(format_ns).ticked(round_ns)
+        Column::new(format!("{what}wait_{end}"), ns).titled(title).shown(format_ns).ticked(round_ns)
     };
     let samples = move |cell: &Cell| waits_of(cell, whose).map(|waits| waits.samples);
     [

@@ -4,7 +4,7 @@ use super::contenders::registry;
 use super::mix::once;
 use super::profiles;
 use core::fmt::Write;
-pub(crate) use lab_kit::export::grid::wrap;
+use lab_kit::export::grid::wrap;
 
 pub(crate) fn list() -> String {
     let mut text = String::new();

@@ -3,17 +3,16 @@
 use super::cell::Profile;
 use super::contender::Kind;
 use super::figures::{SORTS, figures};
-use super::list::wrap;
 use super::mix::Load;
 use super::plan::{COSTS, NO_LOCK};
 use super::report::{Cell, Report, State};
 use comfy_table::Table;
 use core::fmt::Write;
 use core::iter::once;
-use lab_kit::export::grid::{self, heading, pieces};
+use lab_kit::export::grid::{self, heading, pieces, wrap};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{round_ns, three_figures};
-use stanchion_cells::column::{Better, Column};
+use stanchion_cells::column::Column;
 
 pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);
@@ -59,7 +58,7 @@ impl<'a> Rows<'a> {
         let sort = SORTS.iter().find(|(key, _)| *key == report.setting.sort).unwrap_or(&SORTS[0]).1;
         let mut quantities = rows.quantities().filter(|quantity| quantity.name.ends_with(sort));
         let quantity = quantities.next().unwrap_or(&figures(report.setting.rw())[0]);
-        let sign = if quantity.better == Better::More { -1.0 } else { 1.0 };
+        let sign = if quantity.more_is_better { -1.0 } else { 1.0 };
         let rank = |name: &str| {
             let sound =
                 report.section(load).filter(|cell| cell.lock == name && cell.state == State::Measured);
@@ -165,8 +164,7 @@ fn is_best(column: &[&Cell], cell: &Cell, quantity: &Column<Cell>) -> bool {
     let comparable = |cell: &Cell| cell.rate() >= COMPARABLE * rate;
     let figures: Vec<f64> =
         column.iter().filter(|cell| comparable(cell)).filter_map(|cell| quantity.number(cell)).collect();
-    let best =
-        figures.iter().copied().reduce(if quantity.better == Better::More { f64::max } else { f64::min });
+    let best = figures.iter().copied().reduce(if quantity.more_is_better { f64::max } else { f64::min });
     let Some(best) = best else { return false };
     let equal = |figure: f64| (figure - best).abs() <= best * 1e-9;
     let firsts = figures.iter().filter(|&&figure| equal(figure)).count();

@@ -215,9 +215,9 @@ impl one_by_one::Outcome for Outcome {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new("lock", |seen: &Self| seen.lock).titled("lock"),
-            Column::new("schedules", |seen: &Self| seen.schedules).titled("schedules"),
-            Column::new("steps", |seen: &Self| seen.steps).titled("steps"),
+            Column::called("lock", |seen: &Self| seen.lock),
+            Column::called("schedules", |seen: &Self| seen.schedules),
+            Column::called("steps", |seen: &Self| seen.steps),
             Column::new("rows_reached", |seen: &Self| seen.rows_reached.len()),
             Column::new("rows_missed", |seen: &Self| seen.rows_missed.len()),
             Column::told("rows", |seen: &Self| {
@@ -225,17 +225,16 @@ impl one_by_one::Outcome for Outcome {
                 format!("{reached}/{}", reached + seen.rows_missed.len())
             }),
             Column::new("worst_overtaking", |seen: &Self| seen.worst_overtaking).titled("worst bypass"),
-            Column::new("bound", |seen: &Self| seen.bound.clone()).titled("bound"),
+            Column::called("bound", |seen: &Self| seen.bound.clone()),
             Column::new("seconds", |seen: &Self| seen.seconds),
             Column::told("schedules/s", |seen: &Self| seen.schedules as f64 / seen.seconds.max(1e-9))
                 .shown(|rate| format!("{rate:.0}")),
             Column::new("failed_seed", |seen: &Self| Some(seen.failed.as_ref()?.seed)),
-            Column::new("verdict", |seen: &Self| match &seen.failed {
+            Column::called("verdict", |seen: &Self| match &seen.failed {
                 Some(failed) => format!("FAILED: {} at schedule {}", failed.kind, failed.after),
                 None if seen.passed() => "passed".to_owned(),
                 None => "FAILED: rows".to_owned(),
-            })
-            .titled("verdict"),
+            }),
             Column::new("reason", |seen: &Self| Some(seen.failed.as_ref()?.what.clone())),
         ]
     }

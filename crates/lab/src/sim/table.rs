@@ -5,7 +5,6 @@ use core::fmt::Write;
 use core::iter::once;
 use lab_kit::export::grid::{heading, pieces, plain_table};
 use lab_kit::export::page;
-use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
@@ -45,7 +44,7 @@ impl Grid {
 /// The quantities of a cell, each as a column, by its name, or as a table.
 pub(super) static QUANTITIES: LazyLock<[Column<Figures>; 7]> = LazyLock::new(|| {
     [
-        Column::new("result", |of: &Figures| Some(of.score.as_ref()?.mean)).titled("result").shown_by(score),
+        Column::called("result", |of: &Figures| Some(of.score.as_ref()?.mean)).shown_by(score),
         Column::new("speed-up", |of: &Figures| Some(of.speed_up?.ratio))
             .titled("speed-up over the first lock")
             .shown_by(|of| Some(of.speed_up?.to_string())),
@@ -66,7 +65,7 @@ fn wait(name: &str, title: &'static str, of: fn(&Waits) -> u64) -> Column<Figure
 
 fn score(figures: &Figures) -> Option<String> {
     let mean = figures.score.as_ref()?;
-    Summary::of(mean.values.clone()).two_kinds(three_figures).or_else(|| {
+    mean.two_kinds(three_figures).or_else(|| {
         let doubt = mean.relative().map(|share| format!(" ±{}", short_percent(share)));
         Some(three_figures(mean.mean) + &doubt.unwrap_or_default())
     })

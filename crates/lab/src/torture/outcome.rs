@@ -8,7 +8,7 @@ use std::io::Write as _;
 
 /// A count of a run that has told everything: who died has not.
 fn sum(name: &'static str, of: fn(&Finished) -> u64) -> Column<Outcome> {
-    Column::new(name, move |seen: &Outcome| seen.finished.as_ref().map(of)).titled(name)
+    Column::called(name, move |seen: &Outcome| seen.finished.as_ref().map(of))
 }
 
 /// The same of the writers and of the readers, as they last told them.
@@ -172,8 +172,8 @@ impl one_by_one::Outcome for Outcome {
 
     fn columns() -> Vec<Column<Self>> {
         vec![
-            Column::new("lock", |seen: &Self| seen.orders.lock.clone()).titled("lock"),
-            Column::new("verdict", Self::verdict).titled("verdict"),
+            Column::called("lock", |seen: &Self| seen.orders.lock.clone()),
+            Column::called("verdict", Self::verdict),
             Column::new("seed", |seen: &Self| seen.orders.seed),
             Column::new("seconds", |seen: &Self| seen.orders.seconds),
             tally("acquired", |writes, reads| writes.total + reads.total).titled("acquired"),

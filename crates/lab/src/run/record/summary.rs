@@ -94,8 +94,8 @@ impl Summary {
         [
             Column::new("process", |row: &Row| row.0.0),
             Column::new("address", address).titled("lock").shown_by(move |row| Some(shown(row))),
-            Column::new("kind", |row: &Row| row.0.1.kind().name()).titled("kind"),
-            Column::new("events", |row: &Row| row.1.events).titled("events"),
+            Column::called("kind", |row: &Row| row.0.1.kind().name()),
+            Column::called("events", |row: &Row| row.1.events),
             time("waited_ns", "waited", |sum| sum.waited),
             time("max_wait_ns", "max", |sum| sum.longest_wait),
             time("held_ns", "held", |sum| sum.held),
