@@ -123,13 +123,19 @@ fn tuning(set: &str) -> Result<(Tunable, u32), String> {
 
 /// The words of a list, each once.
 pub fn words<'a>(flag: &str, list: &'a str) -> Result<Vec<&'a str>, String> {
-    let mut words = Vec::new();
-    for word in list.split(',').map(str::trim).filter(|word| !word.is_empty()) {
-        if !words.contains(&word) {
-            words.push(word);
+    let words = once(list.split(',').map(str::trim).filter(|word| !word.is_empty()));
+    if words.is_empty() { Err(format!("{flag}: '{list}' names nothing")) } else { Ok(words) }
+}
+
+/// Each thing once, in the order given.
+pub fn once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut once = Vec::new();
+    for thing in all {
+        if !once.contains(&thing) {
+            once.push(thing);
         }
     }
-    if words.is_empty() { Err(format!("{flag}: '{list}' names nothing")) } else { Ok(words) }
+    once
 }
 
 fn load_machine(name: &str, sets: &[&String], files: &[(String, String)]) -> Result<Machine, String> {
@@ -179,13 +185,7 @@ fn counts(typed: &Typed, machine: &Machine) -> Result<Vec<usize>, String> {
         counts.extend(threads::parse(list, cpus).map_err(|error| format!("{called}: {}", of_vcpus(&error)))?);
     }
     if let Some(list) = typed.overcommit {
-        for word in words("overcommit", list)? {
-            let word = word.trim_end_matches('x');
-            let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
-                format!("overcommit: '{word}' is no multiple of the {cpus} CPUs that can be run: write for example 1,1.5,2")
-            })?;
-            counts.extend(multiple);
-        }
+        counts.extend(overcommitted(list, cpus)?);
     }
     if counts.is_empty() {
         counts = default_counts(machine);
@@ -193,6 +193,17 @@ fn counts(typed: &Typed, machine: &Machine) -> Result<Vec<usize>, String> {
     counts.sort_unstable();
     counts.dedup();
     Ok(counts)
+}
+
+/// Counts as multiples of the CPUs, such as `1,1.5,2`.
+pub fn overcommitted(list: &str, cpus: usize) -> Result<Vec<usize>, String> {
+    let multiple = |word: &str| {
+        let word = word.trim_end_matches('x');
+        threads::parse(&format!("{word}x"), cpus).map_err(|_| {
+            format!("overcommit: '{word}' is no multiple of the {cpus} CPUs that can be run: write for example 1,1.5,2")
+        })
+    };
+    Ok(words("overcommit", list)?.into_iter().map(multiple).collect::<Result<Vec<_>, _>>()?.concat())
 }
 
 /// The parser's words are those of the benchmark, which has threads.
@@ -271,11 +282,5 @@ pub fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<String>, String> {
             }
         }
     }
-    let mut once: Vec<String> = Vec::new();
-    for lock in locks {
-        if !once.contains(&lock) {
-            once.push(lock);
-        }
-    }
-    Ok(once)
+    Ok(once(locks))
 }

@@ -2,7 +2,7 @@
 use super::load::{Lock, Recording};
 use super::place::HERE;
 use super::predict::{Cell, TODAY};
-use super::report::{Advice, Outlook, Report, WhatIf, distinct, gain_over};
+use super::report::{Advice, Outlook, Report, WhatIf, gain_over};
 use lab_kit::column::{Column, Figure};
 use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::{pieces, wrap};
@@ -11,6 +11,7 @@ use lab_kit::export::{colours, page};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{format_ns, percent, plural, rate, three_figures};
 use maud::{Markup, html};
+use stanchion_cells::scenes::once;
 use std::collections::BTreeSet;
 
 /// Locks of the program that a page shows.
@@ -126,10 +127,10 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
         |name, of: fn(Ratio) -> Option<f64>| Column::new(name, move |row: &Row| of(row.0.gain(row.1)?));
     let beside = |row: &Row| row.0.gain(row.1).filter(|_| row.1.lock != TODAY).map(|gain| gain.to_string());
     let mut columns = vec![
-        Column::new("machine", |row: &Row| row.1.machine.clone()).titled("machine"),
+        Column::called("machine", |row: &Row| row.1.machine.clone()),
         Column::new("cpus", |row: &Row| row.1.cpus).titled("CPUs"),
         Column::new("workers", |row: &Row| row.1.workers).titled("threads"),
-        Column::new("lock", |row: &Row| row.1.lock.clone()).titled("lock"),
+        Column::called("lock", |row: &Row| row.1.lock.clone()),
         sound("rate", |cell| cell.rate.mean).titled("acquisitions").shown(rate),
         sound("ci95", |cell| cell.rate.ci95),
         gain("to_libc", |gain| Some(gain.ratio)).titled("to libc").shown_by(beside),
@@ -165,7 +166,7 @@ pub(super) fn csv(report: &Report) -> String {
 pub(super) fn page(report: &Report) -> String {
     let program = report.recording.program.join(" ");
     let [before, after] = around(report);
-    let plots = distinct(report.cells.iter().map(|cell| cell.machine.as_str())).into_iter().map(|machine| {
+    let plots = once(report.cells.iter().map(|cell| cell.machine.as_str())).into_iter().map(|machine| {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
         page::plot(&plot(machine, &cells.collect::<Vec<_>>()))
     });
@@ -213,7 +214,7 @@ fn plot(machine: &str, cells: &[&Cell]) -> Markup {
         text: rate(cell.rate.mean),
         range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
     };
-    let names = distinct(cells.iter().map(|cell| cell.lock.as_str())).into_iter().enumerate();
+    let names = once(cells.iter().map(|cell| cell.lock.as_str())).into_iter().enumerate();
     let series = names.map(|(index, name)| Series {
         name,
         index,

@@ -19,7 +19,8 @@ use lab_kit::export::{Files, Formats, ResultFile};
 use lab_kit::interrupt;
 use load::Recording;
 use predict::{Case, Cell, TODAY};
-use report::{Report, WhatIf, distinct};
+use report::{Report, WhatIf};
+use stanchion_cells::scenes::once;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
 use std::process::ExitCode;
@@ -38,11 +39,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     // Machines are refused before a program is started; how many workers there were is known only after.
     place::resolve(args, 1)?;
     let mut exports = args.files.open(&FORMATS)?;
-    let loaded = read(args).and_then(|(recorded, recording)| {
-        let places = place::resolve(args, recording.at_once)?;
-        Ok((recorded, recording, places, place::files(args)?))
-    });
-    let (recorded, recording, places, files) = loaded.inspect_err(|_| exports.abandon())?;
+    let (recorded, recording) = read(args)?;
+    let (places, files) = (place::resolve(args, recording.at_once)?, place::files(args)?);
     let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
     let workload = Arc::new(recorded.workload(name));
     let case = |(machine, workers): &(Arc<Machine>, usize), lock: &String| Case {
@@ -99,7 +97,7 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
 fn locks(args: &Args) -> Result<Vec<String>, String> {
     let named = args.lock.iter().map(String::as_str);
     let named = named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] });
-    let locks = distinct([TODAY].into_iter().chain(named));
+    let locks = once([TODAY].into_iter().chain(named));
     if locks.len() < 2 {
         return Err(format!("--lock: {TODAY}'s are what others are compared with; name another one"));
     }

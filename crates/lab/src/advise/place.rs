@@ -2,7 +2,7 @@
 use super::args::Args;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::fingerprint::of_bytes;
-use stanchion_cells::scenes::digest_of_machine;
+use stanchion_cells::scenes::{digest_of_machine, overcommitted};
 use stanchion_cells::threads;
 use stanchion_sim::machine::{self, Machine, SchedulerKind, file};
 use std::collections::BTreeMap;
@@ -89,12 +89,8 @@ fn workers(args: &Args, machine: &Machine, recorded: usize) -> Result<Vec<usize>
         None if args.overcommit.is_none() => vec![recorded, cpus],
         None => Vec::new(),
     };
-    for word in args.overcommit.iter().flat_map(|list| list.split(',')) {
-        let word = word.trim().trim_end_matches('x');
-        let multiple = threads::parse(&format!("{word}x"), cpus).map_err(|_| {
-            format!("--overcommit: '{word}' is no multiple of the CPUs: write for example 1,1.5,2")
-        })?;
-        counts.extend(multiple);
+    if let Some(list) = &args.overcommit {
+        counts.extend(overcommitted(list, cpus).map_err(|error| format!("--{error}"))?);
     }
     counts.sort_unstable();
     counts.dedup();

@@ -6,7 +6,7 @@ use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
 use serde::Serialize;
-use std::collections::HashSet;
+use stanchion_cells::scenes::once;
 
 const SCHEMA: u32 = 1;
 /// A gain below this is none: the simulator is no better than that.
@@ -102,7 +102,7 @@ impl Report {
             let mean = gains.iter().sum::<f64>() / gains.len() as f64;
             (is_sound && !gains.is_empty()).then_some((mean, lock))
         };
-        let locks = distinct(self.cells.iter().map(|cell| cell.lock.as_str()));
+        let locks = once(self.cells.iter().map(|cell| cell.lock.as_str()));
         let lock = chosen(&locks.into_iter().filter_map(mean).collect::<Vec<_>>())?.to_owned();
         let of_lock = self.cells.iter().enumerate().filter(|(_, cell)| cell.lock == lock);
         let gains = of_lock.filter_map(|(at, cell)| Some((at, self.today(cell)?, self.gain(cell)?)));
@@ -126,12 +126,6 @@ impl Report {
 /// Throughput of a cell over another one's, seed by seed.
 pub(super) fn gain_over(cell: &Cell, other: &Cell) -> Option<Ratio> {
     Ratio::of(&[(&cell.rate.values, &other.rate.values)])
-}
-
-/// Each once, in the order in which they come.
-pub(super) fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut seen = HashSet::new();
-    names.filter(|name| seen.insert(*name)).collect()
 }
 
 /// The lock to advise, of logarithms of gains.

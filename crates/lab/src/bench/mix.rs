@@ -2,6 +2,7 @@
 use super::cell::Profile;
 use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
+pub(crate) use stanchion_cells::scenes::once;
 use stanchion_cells::threads;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -86,17 +87,6 @@ impl Mix {
 
 pub(crate) fn words(list: &str) -> impl Iterator<Item = &str> {
     list.split(',').map(str::trim).filter(|word| !word.is_empty())
-}
-
-/// Each thing once, in the order given.
-pub(crate) fn once<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
-    let mut once = Vec::new();
-    for thing in all {
-        if !once.contains(&thing) {
-            once.push(thing);
-        }
-    }
-    once
 }
 
 /// Shares such as `100,99.9,50`, in the order given and each once.
