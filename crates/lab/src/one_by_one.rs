@@ -105,9 +105,10 @@ impl<R: Outcome> Report<R> {
 
     /// What is said of each lock, then of those that survived.
     fn doubts(&self) -> Vec<String> {
-        let own =
-            |seen: &R| seen.doubts().into_iter().map(|doubt| format!("{}: {doubt}", seen.lock())).collect();
-        let mut doubts: Vec<String> = self.results.iter().map(own).collect::<Vec<Vec<_>>>().concat();
+        let mut doubts = Vec::new();
+        for seen in &self.results {
+            doubts.extend(seen.doubts().iter().map(|doubt| format!("{}: {doubt}", seen.lock())));
+        }
         let survivors = self.results.iter().filter(|result| self.expect_failure && !result.caught());
         let survivors: Vec<&str> = survivors.map(R::lock).collect();
         if !survivors.is_empty() {

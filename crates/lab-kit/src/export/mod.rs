@@ -74,20 +74,14 @@ pub fn csv<N: ToString, V: ToString>(
 ) -> String {
     let comment = |comment: String| format!("# {}\n", comment.replace(['\n', '\r'], " "));
     let text: String = comments.into_iter().map(comment).collect();
-    let records = rows.into_iter().enumerate().flat_map(|(index, row)| {
+    let mut writer = ::csv::Writer::from_writer(text.into_bytes());
+    for (index, row) in rows.into_iter().enumerate() {
         let texts = row.into_iter().map(|(name, value)| (name.to_string(), value.to_string()));
         let (names, values): (Vec<String>, Vec<String>) = texts.unzip();
         let head = (index == 0).then_some(names);
-        head.into_iter().chain([values])
-    });
-    text + &csv_records(records)
-}
-
-/// Records as serde has them: structs bring a line of their names, tuples and lists do not.
-pub fn csv_records(records: impl IntoIterator<Item: Serialize>) -> String {
-    let mut writer = ::csv::Writer::from_writer(Vec::new());
-    for record in records {
-        writer.serialize(record).expect("all have the same columns and memory does not fail");
+        for record in head.into_iter().chain([values]) {
+            writer.write_record(record).expect("all have the same columns and memory does not fail");
+        }
     }
     String::from_utf8_lossy(&writer.into_inner().expect("memory does not fail")).into_owned()
 }

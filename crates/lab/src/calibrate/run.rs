@@ -42,8 +42,7 @@ fn calibrate(args: &Args) -> Result<ExitCode, String> {
     let json = args.results.json.iter().map(|path| (path.clone(), json as Writer<Calibrated>));
     let files = args.toml.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
     let mut files = Exports::open(files.collect(), args.results.force)?;
-    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet);
-    let mut calibrated = calibrated.inspect_err(|_| files.abandon())?;
+    let mut calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet)?;
     let written = files.write(&calibrated).err();
     let shown = if args.toml.is_some() { String::new() } else { machine(&calibrated) };
     let text = format!("{}\n{shown}{}", table(&calibrated), files.written());
@@ -145,15 +144,14 @@ fn json(calibrated: &Calibrated) -> String {
         told["unit"] = if what.is_share() { "share" } else { "ns" }.into();
         told
     };
-    let whole = json!({
+    lab_kit::export::json(&json!({
         "schema": 1,
         "date": calibrated.date,
         "machine": calibrated.file.machine.name,
         "rounds": calibrated.rounds,
         "figures": calibrated.figures.all().map(figure).collect::<Vec<_>>(),
         "warnings": calibrated.warnings,
-    });
-    format!("{whole:#}\n")
+    }))
 }
 
 fn table(calibrated: &Calibrated) -> String {

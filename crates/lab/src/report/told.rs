@@ -2,6 +2,7 @@
 use super::compare::{Compared, Line, Report};
 use super::forms::{Results, plain_name};
 use core::fmt::Write;
+use lab_kit::column::Figure as _;
 use lab_kit::export::ratios::{Mark, ratios};
 use lab_kit::export::svg::{classes, marker, sample};
 use lab_kit::export::{colours, grid, page};
@@ -104,17 +105,16 @@ pub(super) fn csv(report: &Report) -> String {
             line.values.iter().enumerate().map(move |(file, value)| {
                 let ratio = file.checked_sub(1).and_then(|other| line.ratios[other]);
                 let ends = ratio.and_then(|ratio| ratio.interval);
-                let number =
-                    |number: Option<f64>| number.map(|number| number.to_string()).unwrap_or_default();
-                let keys = report.keys.iter().copied().zip(line.name.iter().cloned());
+                let keys =
+                    report.keys.iter().copied().zip(line.name.iter().map(|part| part.as_str().value()));
                 let figures = [
-                    ("figure", figure.name.to_owned()),
-                    ("file", letter(file).to_owned()),
-                    ("median", number(value.as_ref().map(|value| value.median))),
-                    ("rounds", value.as_ref().map_or(0, |value| value.rounds.len()).to_string()),
-                    ("ratio", number(ratio.map(|ratio| ratio.ratio))),
-                    ("ratio_low", number(ends.map(|(low, _)| low))),
-                    ("ratio_high", number(ends.map(|(_, high)| high))),
+                    ("figure", figure.name.value()),
+                    ("file", letter(file).value()),
+                    ("median", value.as_ref().map(|value| value.median).value()),
+                    ("rounds", value.as_ref().map_or(0, |value| value.rounds.len()).value()),
+                    ("ratio", ratio.map(|ratio| ratio.ratio).value()),
+                    ("ratio_low", ends.map(|(low, _)| low).value()),
+                    ("ratio_high", ends.map(|(_, high)| high).value()),
                 ];
                 keys.chain(figures).collect::<Vec<_>>()
             })
