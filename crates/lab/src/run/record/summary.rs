@@ -7,7 +7,7 @@ use lab_kit::column::Column;
 use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::trimmed;
 use lab_kit::units::{format_ns, plural};
-use serde_json::{Map, Value, json};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -106,8 +106,7 @@ impl Summary {
     pub(crate) fn json(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
         let columns = self.columns();
-        let locks = named(&columns, self.locks_by_events());
-        let locks = locks.map(|row| row.map(|(name, value)| (name.to_owned(), json!(value))).collect());
+        let locks = named(&columns, self.locks_by_events()).map(Iterator::collect::<BTreeMap<_, _>>);
         let threads = threads.iter().map(
             |((process, number), events)| json!({ "process": process, "number": number, "events": events }),
         );
@@ -121,7 +120,7 @@ impl Summary {
             "destroyed_pieces": totals.damaged,
             "processes": processes.collect::<Vec<_>>(),
             "threads": threads.collect::<Vec<_>>(),
-            "locks": locks.collect::<Vec<Map<String, Value>>>(),
+            "locks": locks.collect::<Vec<_>>(),
             "meta": meta,
         }))
     }
