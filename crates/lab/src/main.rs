@@ -33,7 +33,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Benchmark mutexes or reader-writer locks beside what people use today, from one thread to 16x overcommit
+    /// Benchmark mutexes or reader-writer locks beside what people use today, from one thread to 16x
+    /// overcommit
     Bench(Box<bench::Args>),
     /// Measure what each rule of the default lock is worth, here or on simulated machines
     Ablate(Box<ablate::Args>),

@@ -39,7 +39,8 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "TIME", value_parser = parse_time)]
     pub latency_time: Option<Duration>,
 
-    /// Latency rounds of each cell; 0 leaves latency out [default: 3; of reader-writer locks: 2; of 'ablate': 5]
+    /// Latency rounds of each cell; 0 leaves latency out [default: 3; of reader-writer locks: 2; of 'ablate':
+    /// 5]
     #[arg(long, value_name = "N", value_parser = within(0, MOST_ROUNDS))]
     pub latency_rounds: Option<usize>,
 
@@ -73,7 +74,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "LIST")]
     pub peers: Option<String>,
 
-    /// Measure reader-writer locks in place of mutexes; the name of one says so too, as do --reads and --readers
+    /// Measure reader-writer locks in place of mutexes; the name of one says so too, as do --reads and
+    /// --readers
     #[arg(long)]
     pub rw: bool,
 

@@ -28,8 +28,8 @@ fn waits_of(cell: &Cell, whose: Whose) -> Option<&Latency> {
     whose.map_or(cell.latency.as_ref(), |side| side(cell)?.latency.as_ref())
 }
 
-/// Those of mutexes, or of reader-writer locks, in the order of tables and files. Tables have those with titles,
-/// and leave out what a section does not have. The first is the throughput.
+/// Those of mutexes, or of reader-writer locks, in the order of tables and files. Tables have those with
+/// titles, and leave out what a section does not have. The first is the throughput.
 pub(crate) fn figures(rw: bool) -> &'static [Column<Cell>] {
     static FIGURES: LazyLock<[Vec<Column<Cell>>; 2]> = LazyLock::new(|| [false, true].map(list));
     &FIGURES[usize::from(rw)]

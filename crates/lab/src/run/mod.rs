@@ -21,8 +21,8 @@ pub(crate) use single::TIMED_OUT;
 pub(crate) use stats::Places;
 use std::process::{ExitCode, exit};
 
-/// Runs a program once and records it, as the command does that: its exit code, and where its locks were first
-/// taken.
+/// Runs a program once and records it, as the command does that: its exit code, and where its locks were
+/// first taken.
 pub(crate) fn record(args: &Args) -> Result<(u8, Places), String> {
     let mut single = args.single()?;
     let stats = single.stats.take();

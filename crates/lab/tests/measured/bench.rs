@@ -1,5 +1,5 @@
-//! Tiny runs of `stanchion bench` on the real machine, of mutexes and of reader-writer locks: what they measure
-//! is noise, what they write is not.
+//! Tiny runs of `stanchion bench` on the real machine, of mutexes and of reader-writer locks: what they
+//! measure is noise, what they write is not.
 use crate::common::{command, interrupt, json, stanchion, text};
 use core::time::Duration;
 use serde_json::Value;
@@ -7,8 +7,8 @@ use std::fs;
 use std::process::{Output, Stdio};
 use std::time::Instant;
 
-/// Milliseconds, few rounds; and more words. A generous drain: on a loaded machine a FIFO lock may need it even
-/// for two threads.
+/// Milliseconds, few rounds; and more words. A generous drain: on a loaded machine a FIFO lock may need it
+/// even for two threads.
 fn tiny(words: &str) -> Output {
     let line = format!(
         "bench --quick --quiet --time 5ms --rounds 2 --latency-rounds 1 --seed 7 --drain 60s {words}"
