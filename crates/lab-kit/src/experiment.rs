@@ -1,7 +1,8 @@
 //! The shape of every experiment: cells that are run one by one, and a report that is told of each. An
 //! [`Experiment`] does what is the same for all: it refuses files before anything is run, shows progress, has
 //! the files whole after each cell, stops when the user has enough, and ends with the exit code that says how
-//! it went. What a report has besides its rows is [`About`] it, and its CSV and its page begin with that.
+//! it went. A report has rows. Whoever reads them must also know which machine, settings and warnings they
+//! belong to: that is [`About`]. CSV files and pages show it beside the rows.
 use crate::export::{self, Exports, Files, Formats, page};
 use crate::interrupt;
 use crate::progress::{PARTS, Progress};

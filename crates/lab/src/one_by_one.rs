@@ -1,5 +1,6 @@
 //! Commands that go through locks one by one. What came of each is written at once, whatever comes next.
 use comfy_table::Table;
+use lab_kit::column::Column;
 use lab_kit::experiment::{About, Experiment};
 use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::trimmed;
@@ -11,7 +12,6 @@ use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
 use serde_json::Value;
-use stanchion_cells::column::Column;
 use std::process::ExitCode;
 
 /// The locks that the names stand for, each once.

@@ -1,8 +1,8 @@
 //! What is known of a cell, as columns. Tables, plots, CSV and `--sort` follow.
 use super::report::{Cell, Latency, Side};
+use lab_kit::column::Column;
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, plain, round_ns, three_figures};
-use stanchion_cells::column::Column;
 use std::sync::LazyLock;
 
 /// What tables can be sorted by, and how the names of such figures end.
@@ -131,7 +131,7 @@ mod tests {
     use crate::bench::mix::Mix;
     use crate::bench::report::{Fairness, State};
     use crate::bench::tests::{full, full_rw};
-    use stanchion_cells::column::Value;
+    use lab_kit::column::Value;
 
     #[test]
     fn names_are_distinct_and_both_kinds_of_locks_have_what_tables_are_sorted_by() {

@@ -9,10 +9,10 @@ use super::report::{Cell, Report, State};
 use comfy_table::Table;
 use core::fmt::Write;
 use core::iter::once;
+use lab_kit::column::Column;
 use lab_kit::export::grid::{self, heading, pieces, wrap};
 use lab_kit::stats::Ratio;
 use lab_kit::units::{round_ns, three_figures};
-use stanchion_cells::column::Column;
 
 pub(crate) fn render(report: &Report) -> String {
     let mut text = uncontended(report);

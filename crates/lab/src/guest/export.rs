@@ -3,11 +3,11 @@ use super::figures::{figures, vcpu_cpu_s};
 use super::record::TestOutcome;
 use super::report::{Report, Run};
 use super::table::tables;
+use lab_kit::column::Column;
 use lab_kit::experiment::About;
 use lab_kit::export::columns::named;
 use lab_kit::export::{Formats, page};
 use maud::{Markup, html};
-use stanchion_cells::column::Column;
 
 /// Headings of the first table that its notes leave out.
 const LEGEND: &str = "; elapsed: from the start of the work to its end; M/s: million acquisitions a second; \

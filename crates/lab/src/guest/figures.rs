@@ -3,9 +3,9 @@ use super::clock::Given;
 use super::record::{Vcpu, Wake};
 use super::report::{Report, Run};
 use super::workload::Workload;
+use lab_kit::column::Column;
 use lab_kit::stats::Summary;
 use lab_kit::units::{format_ns, three_figures};
-use stanchion_cells::column::Column;
 
 /// In nanoseconds.
 const S: f64 = 1e9;

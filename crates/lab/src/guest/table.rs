@@ -6,10 +6,10 @@ use super::transcript::State;
 use super::workload::Workload;
 use comfy_table::Table;
 use core::fmt::Write;
+use lab_kit::column::Column;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::stats::{Summary, median};
 use lab_kit::units::{format_ns, percent, three_figures};
-use stanchion_cells::column::Column;
 
 /// With more vCPUs each of them has no column of its own.
 const VCPUS_APART: u16 = 8;

@@ -1,10 +1,10 @@
 //! Every cell as JSON and as CSV.
 use super::page;
+use lab_kit::column::Value;
 use lab_kit::export::Formats;
 use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
 use serde::Serialize;
-use stanchion_cells::column::Value;
 use stanchion_cells::columns::{Published, of_published};
 use stanchion_cells::published::cells::Cells;
 use stanchion_cells::published::registered::OfTable;

@@ -3,12 +3,12 @@ use super::report::Report;
 use comfy_table::Table;
 use core::fmt::Write;
 use core::iter::once;
+use lab_kit::column::Column;
 use lab_kit::export::grid::{heading, pieces, plain_table};
 use lab_kit::export::page;
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
-use stanchion_cells::column::Column;
 use stanchion_sim::Cause;
 use std::sync::LazyLock;
 

@@ -2,8 +2,8 @@
 use super::args::Orders;
 use super::tally::{Counts, Shared, Tally};
 use crate::one_by_one::{self, Outcome as _};
+use lab_kit::column::Column;
 use serde::{Deserialize, Serialize};
-use stanchion_cells::column::Column;
 use std::io::Write as _;
 
 /// A count of a run that has told everything: who died has not.

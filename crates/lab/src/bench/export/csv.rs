@@ -2,10 +2,10 @@
 use crate::bench::cell::{Calibration, Profile};
 use crate::bench::figures::figures;
 use crate::bench::report::{Cell, LockInfo, Overhead, Report};
+use lab_kit::column::{Column, Figure};
 use lab_kit::export::columns::named;
 use lab_kit::stats::Ratio;
 use serde_json::json;
-use stanchion_cells::column::{Column, Figure};
 
 /// A cell, and the report that it is in.
 #[derive(Clone, Copy)]

@@ -4,12 +4,12 @@
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
 use crate::bench::once;
+use lab_kit::column::Column;
 use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
 use lab_kit::units::three_figures;
 use serde::{Serialize, Serializer};
-use stanchion_cells::column::Column;
 use std::collections::BTreeMap;
 
 /// One lock of one cell: from a benchmark, then simulated.

@@ -4,13 +4,13 @@ use crate::sim::report::Report;
 use crate::sim::table::{QUANTITIES, SPENT, figures, notes, result, shown, spent, title};
 use crate::sim::timeline::COLOURS;
 use core::iter::once;
+use lab_kit::column::Column;
 use lab_kit::export::grid::heading;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, at, picture, sample, sample_of, text};
 use lab_kit::export::{colours, page};
 use lab_kit::units::{percent, plain};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Figures, SceneInfo};
-use stanchion_cells::column::Column;
 use stanchion_sim::Cause;
 
 /// Words stand on the left, as they do in the first column anyway.
