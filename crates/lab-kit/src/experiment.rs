@@ -19,7 +19,8 @@ pub struct About<'a> {
     pub provenance: &'a Provenance,
     /// What was asked for, in a line.
     pub set_up: String,
-    pub facts: Vec<(&'static str, String)>,
+    /// More about it, by name; what is empty is not told.
+    pub facts: Vec<(&'a str, String)>,
     /// What is wrong with some of the rows, or with all.
     pub doubts: Vec<String>,
 }
@@ -27,7 +28,8 @@ pub struct About<'a> {
 impl About<'_> {
     fn facts(&self) -> impl Iterator<Item = (&str, String)> {
         let set_up = ("set-up", self.set_up.clone());
-        self.provenance.rows().into_iter().chain([set_up]).chain(self.facts.iter().cloned())
+        let facts = self.provenance.rows().into_iter().chain([set_up]).chain(self.facts.iter().cloned());
+        facts.filter(|(_, value)| !value.is_empty())
     }
 
     pub fn csv<V: ToString>(&self, rows: impl Iterator<Item: Iterator<Item = (impl Display, V)>>) -> String {
@@ -37,11 +39,12 @@ impl About<'_> {
         export::csv([head].into_iter().chain(facts).chain(doubts), rows)
     }
 
-    /// A page that shows `shown`, with these rules in its style sheet.
-    pub fn page(&self, title: &str, shown: &Markup, rules: &str) -> String {
+    /// A page that begins with the answer, if there is one, and shows `shown`; `rules` are in its style sheet.
+    pub fn page(&self, title: &str, answer: &str, shown: &Markup, rules: &str) -> String {
         let date = &self.provenance.date;
         let body = html! {
             h1 { (title) }
+            @if !answer.is_empty() { pre.verdict { (answer) } }
             p.sub { (self.set_up) " · " (date) (page::unfinished(self.complete)) }
             (page::doubts(2, &self.doubts))
             (shown)
@@ -56,7 +59,7 @@ impl About<'_> {
 pub struct Experiment<R> {
     exports: Exports<R>,
     pub progress: Progress,
-    /// How many cells there are, and how many have a result.
+    /// How many cells there are, or 1 if all end together, and how many have a result.
     cells: usize,
     kept: usize,
     error: Option<String>,
@@ -101,6 +104,13 @@ impl<R> Experiment<R> {
         self.error = self.exports.write(report).err().or(self.error.take());
     }
 
+    /// Writes something else than the files, if all went well so far.
+    pub fn also(&mut self, write: impl FnOnce() -> Result<(), String>) {
+        if self.error.is_none() {
+            self.error = write().err();
+        }
+    }
+
     /// Which files have the results, a line each.
     pub fn written(&mut self) -> String {
         self.progress.finish();
@@ -109,7 +119,7 @@ impl<R> Experiment<R> {
 
     /// Prints what came of it, and says why it ends.
     pub fn end(self, text: &str, complete: bool, failed: bool) -> ExitCode {
-        if !complete && interrupt::requested() {
+        if !complete && interrupt::requested() && self.cells > 1 {
             eprintln!("stanchion: {} of {} results are kept", self.kept, self.cells);
         }
         self.exports.end(text, complete, failed, self.error.as_deref())
@@ -129,7 +139,9 @@ mod tests {
         csv: |found| {
             about(&Provenance::default()).csv(found.iter().map(|square| [("square", *square)].into_iter()))
         },
-        html: Some(|_| about(&Provenance::default()).page("Squares", &html! { p { "none" } }, "p{}")),
+        html: Some(|_| {
+            about(&Provenance::default()).page("Squares", "1 < 4", &html! { p { "none" } }, "p{}")
+        }),
     };
 
     fn about(provenance: &Provenance) -> About<'_> {
@@ -169,7 +181,13 @@ mod tests {
             assert!(comments.contains(&line), "{text}");
         }
         let page = fs::read_to_string(dir.path().join("squares.html")).expect("there");
-        assert!(page.contains("&lt;small&gt;") && page.contains("<b>unfinished run</b>"), "{page}");
+        assert!(!text.contains("# arguments: \n"), "what is empty is not told: {text}");
+        assert!(
+            page.contains("&lt;small&gt;")
+                && page.contains(">1 &lt; 4</pre>")
+                && page.contains("<b>unfinished run</b>"),
+            "{page}"
+        );
     }
 
     #[test]

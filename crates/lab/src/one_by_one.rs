@@ -76,7 +76,7 @@ impl<R: Outcome> Report<R> {
         stem: R::COMMAND,
         json,
         csv: |report| report.about().csv(named(&R::columns(), &report.results)),
-        html: Some(|report| report.about().page(R::TITLE, &page::table(&report.table()), "")),
+        html: Some(|report| report.about().page(R::TITLE, "", &page::table(&report.table()), "")),
     };
 
     /// Says what is going to happen, runs the locks until the user has enough, and prints the results.

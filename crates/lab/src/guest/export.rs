@@ -18,7 +18,8 @@ pub(crate) const FORMATS: Formats<Report> = Formats {
     json: lab_kit::export::json,
     csv: |report| about(report).csv(named(&columns(report.setting.vcpus), &report.runs)),
     html: Some(|report| {
-        about(report).page(&format!("Locks on vCPUs: {}", report.setting.workload), &shown(report), "")
+        let title = format!("Locks on vCPUs: {}", report.setting.workload);
+        about(report).page(&title, "", &shown(report), "")
     }),
 };
 

@@ -1,6 +1,7 @@
 //! Every cell as JSON and as CSV.
 use super::page;
 use lab_kit::column::Value;
+use lab_kit::experiment::About;
 use lab_kit::export::Formats;
 use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
@@ -43,8 +44,12 @@ struct OfCell<'a> {
     values: &'a [f64],
 }
 
-pub(super) const FORMATS: Formats<Results> =
-    Formats { stem: "reproduce", json, csv, html: Some(page::write) };
+pub(super) const FORMATS: Formats<Results> = Formats {
+    stem: "reproduce",
+    json,
+    csv: |results| results.about().csv(named(&of_published(), results.rows(None))),
+    html: Some(page::write),
+};
 
 impl Results {
     /// The cells, or those of a table.
@@ -52,10 +57,18 @@ impl Results {
         let own = self.cells.all.iter().filter(|cell| table.is_none_or(|table| cell.table == table));
         own.map(|cell| Published { tables: &self.tables, cell }).collect()
     }
-}
 
-fn csv(results: &Results) -> String {
-    lab_kit::export::csv([], named(&of_published(), results.rows(None)))
+    pub(super) fn about(&self) -> About<'_> {
+        let Self { provenance, seeds, quick, complete, .. } = self;
+        let set_up =
+            format!("{seeds} seeds a cell{}", if *quick { ", a quarter of the virtual time" } else { "" });
+        let failed = |of: &Published| {
+            Some(format!("{}: {} in {}: {}", of.table().name, of.lock(), of.row(), of.cell.failure.as_ref()?))
+        };
+        let doubts = self.rows(None).iter().filter_map(failed).collect();
+        let facts = vec![("schema", SCHEMA.to_string())];
+        About { command: "reproduce", complete: *complete, provenance, set_up, facts, doubts }
+    }
 }
 
 fn json(results: &Results) -> String {
@@ -86,12 +99,11 @@ mod tests {
         let cells = results.cells;
         let csv =
             std::fs::read_to_string(directory.path().join("new/reproduce.csv")).expect("it was written");
-        assert_eq!(csv.lines().count(), 1 + cells.all.len());
-        assert!(
-            csv.lines()
-                .nth(1)
-                .is_some_and(|line| line.starts_with("locktorture,qspin,1,") && line.contains("compared"))
-        );
+        let (comments, rows): (Vec<&str>, Vec<&str>) = csv.lines().partition(|line| line.starts_with('#'));
+        assert_eq!(rows.len(), 1 + cells.all.len());
+        assert!(rows[1].starts_with("locktorture,qspin,1,") && rows[1].contains("compared"));
+        assert_eq!(comments[0], "# stanchion reproduce, complete: true");
+        assert!(comments.contains(&"# set-up: 2 seeds a cell"), "{comments:?}");
         let json =
             std::fs::read_to_string(directory.path().join("new/reproduce.json")).expect("it was written");
         let json: serde_json::Value = serde_json::from_str(&json).expect("it is JSON");

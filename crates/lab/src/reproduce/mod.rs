@@ -15,6 +15,7 @@ pub(crate) use args::{FitArgs, ReproduceArgs};
 pub(crate) use fit::fit;
 
 use export::Results;
+use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::print;
 use lab_kit::progress::Progress;
@@ -35,23 +36,21 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
-    let mut exports = args.files.open(&export::FORMATS)?;
-    interrupt::install();
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
     let progress = Progress::new(jobs.len() as u64, args.files.results.quiet);
+    let mut experiment = Experiment::new(args.files.open(&export::FORMATS)?, progress, 1);
     let provenance = Provenance::collect(1);
-    cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| progress.step()));
-    progress.finish();
+    cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| experiment.progress.step()));
     let (failed, complete) = (cells.any_failed(), !interrupt::requested());
     let results = Results { provenance, seeds, quick: args.quick, complete, tables, before, cells };
-    let mut written = exports.write(&results);
+    experiment.keep(&results);
     if let Some(dir) = args.register.as_ref().filter(|_| complete && !failed) {
-        written = written.and_then(|()| register(dir, &results));
+        experiment.also(|| register(dir, &results));
     }
     let text =
-        report::render(&results) + &summary::text(&results.tables, &results.cells) + &exports.written();
-    Ok(exports.end(&text, complete, failed, written.err().as_deref()))
+        report::render(&results) + &summary::text(&results.tables, &results.cells) + &experiment.written();
+    Ok(experiment.end(&text, complete, failed))
 }
 
 fn register(dir: &Path, results: &Results) -> Result<(), String> {

@@ -10,29 +10,18 @@ use stanchion_cells::columns::{Published, of_published};
 use stanchion_cells::published::roles::Role;
 
 pub(super) fn write(results: &Results) -> String {
-    let Results { provenance, seeds, quick, complete, tables, cells, .. } = results;
-    let failed = |of: &Published| {
-        Some(format!("{}: {} in {}: {}", of.table().name, of.lock(), of.row(), of.cell.failure.as_ref()?))
-    };
+    let Results { tables, cells, .. } = results;
     let order = |role| Some(("who beats whom".to_owned(), who_beats_whom(cells, role)?));
-    let body = html! {
-        h1 { "Published tables, simulated" }
-        p.sub {
-            (seeds) " seeds a cell" @if *quick { ", a quarter of the virtual time" }
-            " · " (provenance.date) (page::unfinished(*complete))
-        }
+    let shown = html! {
         (page::facts(off(results, None).chain(Role::ALL.into_iter().filter_map(order))))
-        (page::doubts(2, results.rows(None).iter().filter_map(failed)))
         @for index in 0..tables.len() { (section(results, index)) }
-        h2 { "Where this comes from" }
-        (page::facts(provenance.rows()))
         p.sub {
             "Fit: numbers of machine or workload follow from the cell. Seen: something was chosen while it was in view. "
             "Blind: it is compared with what was registered before. +-: half of the 95 % interval over seeds. " (MARKS) "."
         }
     };
     let locks = tables.iter().map(|table| table.locks.len()).max().unwrap_or(0);
-    page::page(&format!("stanchion reproduce, {}", provenance.date), &colours(locks), &body)
+    results.about().page("Published tables, simulated", "", &shown, &colours(locks))
 }
 
 /// How far cells of each role are off, in a table or in all.

@@ -29,7 +29,7 @@ pub(super) fn write(report: &Report) -> String {
             "Intervals tell how much the seed matters, not how true the machine is."
         }
     };
-    about(report).page("Locks in simulation", &shown, &(colours(locks.len()) + RULES))
+    about(report).page("Locks in simulation", "", &shown, &(colours(locks.len()) + RULES))
 }
 
 fn section(report: &Report, scene: &SceneInfo) -> Markup {
