@@ -12,6 +12,7 @@ use clap::ArgGroup;
 use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
 use lab_kit::compare::{Order, Setting};
+use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, ResultFile};
 use lab_kit::names::LockNames;
 use lab_kit::units::{TEN_DAYS, seconds_within};
@@ -188,11 +189,11 @@ impl Args {
         let chosen = self.locks()?;
         let setting = self.setting(&chosen)?;
         let ready = self.ready(&chosen)?;
-        let exports = self.files.open(&compare::FORMATS)?;
+        let experiment = Experiment::open(&self.files, &compare::FORMATS, setting.trials().len())?;
         let environments: Vec<_> = chosen.iter().map(|lock| ready.environment(lock, &self.set)).collect();
         let Ready { program, library, warning, .. } = ready;
         let report = Report::new(setting, &program, library.as_deref(), &self.set, warning);
-        Ok(compare::run(&program, &environments, report, exports, self.files.results.quiet))
+        Ok(compare::run(&program, &environments, report, experiment, self.files.results.quiet))
     }
 
     fn locks(&self) -> Result<Vec<String>, String> {

@@ -3,6 +3,7 @@
 use super::report::Report;
 use lab_kit::column::Column;
 use lab_kit::compare::{Comparison, Figures, Row};
+use lab_kit::experiment::About;
 use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::{pieces, wrap};
 use lab_kit::export::{self, Formats, page};
@@ -70,17 +71,18 @@ fn four_figures(value: f64) -> String {
     format!("{value:.*}", places as usize)
 }
 
-/// Where it comes from, and what was run.
-fn facts(report: &Report) -> Vec<(&'static str, String)> {
-    let mut facts = report.provenance.rows();
-    facts.extend([
-        ("program", report.program.join(" ")),
-        ("metric", report.comparison.setting.metric.told()),
-        ("library", report.library.clone().unwrap_or_default()),
-        ("words for it", report.words.join(" ")),
-    ]);
-    facts.retain(|(_, value)| !value.is_empty());
-    facts
+fn about(report: &Report) -> About<'_> {
+    let Report { schema, provenance, program, library, words, comparison, .. } = report;
+    let Comparison { complete, setting, locks, warnings, .. } = comparison;
+    let facts = vec![
+        ("schema", schema.to_string()),
+        ("program", program.join(" ")),
+        ("metric", setting.metric.told()),
+        ("library", library.clone().unwrap_or_default()),
+        ("words for it", words.join(" ")),
+    ];
+    let (set_up, doubts) = (format!("{} locks, {} runs each", locks.len(), setting.runs), warnings.clone());
+    About { command: "run --compare", complete: *complete, provenance, set_up, facts, doubts }
 }
 
 /// A run: its lock, its round, whether it was to warm up, and what is compared of it, and the rest; or why it
@@ -104,43 +106,33 @@ fn of_runs<'a>() -> [Column<Line<'a>>; 9] {
     ]
 }
 
-/// One row for each run, where it comes from in `#` lines above.
+/// One row for each run; where it comes from, and the ratios, in `#` lines above.
 fn csv(report: &Report) -> String {
-    let Comparison { complete, setting, locks, warnings, .. } = &report.comparison;
-    let head = format!("stanchion run --compare, schema {}, complete: {complete}", report.schema);
+    let Comparison { setting, locks, .. } = &report.comparison;
     let ratios = locks.iter().filter_map(|row| {
         let (median, ratio) = (row.summary.as_ref()?.median, row.ratio?.told()?);
         Some((&*row.lock, format!("median {median}, ratio {ratio}; {}", more(row)?)))
     });
-    let warnings = warnings.iter().map(|warning| ("warning", warning.clone()));
-    let comments = facts(report).into_iter().chain(ratios).chain(warnings);
-    let comments = comments.map(|(name, value)| format!("{name}: {value}"));
+    let mut about = about(report);
+    about.facts.extend(ratios);
     let lines = locks.iter().flat_map(|Row { lock, runs, failures, .. }| {
         let came = |figures: Figures| Ok((setting.metric.of(&figures), figures));
         let sound = runs.iter().map(move |run| (&**lock, run.round, run.warmup, came(run.figures)));
         let failed = failures.iter().map(move |run| (&**lock, run.round, run.warmup, Err(&*run.reason)));
         sound.chain(failed)
     });
-    export::csv([head].into_iter().chain(comments), named(&of_runs(), lines))
+    about.csv(named(&of_runs(), lines))
 }
 
 fn html(report: &Report) -> String {
-    let Comparison { complete, setting, locks, warnings, .. } = &report.comparison;
-    let (program, date) = (report.program.join(" "), &report.provenance.date);
-    let body = html! {
-        h1 { code { (program) } " under " (locks.len()) " locks" }
-        p.sub {
-            (setting.runs) " runs each · " (report.provenance.cpu_model) " · " (date) (page::unfinished(*complete))
-        }
-        pre.verdict { (verdict(report)) }
-        (page::doubts(2, warnings))
+    let locks = &report.comparison.locks;
+    let title = format!("{} under {} locks", report.program.join(" "), locks.len());
+    let shown = html! {
         h2 { "Runs" }
         (page::table(&table(&columns(), locks)))
         p.sub { (NOTE) }
-        h2 { "Where this comes from" }
-        (page::facts(facts(report)))
     };
-    page::page(&format!("stanchion run --compare, {date}"), "", &body)
+    about(report).page(&title, &verdict(report), &shown, "")
 }
 
 #[cfg(test)]

@@ -11,10 +11,8 @@ use executor::Executor;
 pub(crate) use export::FORMATS;
 use lab_kit::child::peak_kib;
 use lab_kit::compare::{Figures, Trial, TrialError};
-use lab_kit::export::Exports;
-use lab_kit::interrupt;
+use lab_kit::experiment::Experiment;
 use lab_kit::output::warn;
-use lab_kit::progress::Progress;
 pub(crate) use metric::parse;
 pub(crate) use report::Report;
 use std::path::Path;
@@ -25,16 +23,14 @@ pub(crate) fn run(
     program: &Program,
     environments: &[Environment],
     mut report: Report,
-    mut exports: Exports<Report>,
+    mut experiment: Experiment<Report>,
     quiet: bool,
 ) -> ExitCode {
-    interrupt::install();
     let of_library = report.library.as_deref().map(Path::new).and_then(unoptimised);
     report.comparison.warnings.extend(of_library);
     let before = report.comparison.warnings.len();
     report.comparison.refresh(before);
     let setting = report.comparison.setting.clone();
-    let (locks, rounds) = (setting.locks.len(), setting.warmup + setting.runs);
     if !quiet {
         let warmup =
             if setting.warmup > 0 { format!(" after {} to warm up", setting.warmup) } else { String::new() };
@@ -42,36 +38,13 @@ pub(crate) fn run(
         eprintln!("{path} under {}, {} runs each{warmup}", setting.locks.join(", "), setting.runs);
         warn(&report.comparison.warnings[..before]);
     }
-    // A single run may take long.
-    let progress = Progress::new((locks * rounds) as u64, quiet).ticking();
-    let (setting, shown) = (&setting, progress.clone());
-    let mut executor = Executor { program, environments, setting, progress: shown, first: None };
-    let (mut finished, mut error) = (0, None);
-    run_all(
-        &mut report,
-        |trial| executor.run(trial),
-        |report| {
-            report.comparison.rss_floor_kib = peak_kib("self");
-            report.comparison.refresh(before);
-            // Said once and at the end: the comparison goes on, the terminal still gets its table.
-            error = exports.write(report).err().or(error.take());
-            if !report.comparison.complete {
-                finished += 1;
-                progress.step();
-                if finished % locks == 0 {
-                    progress.line(&format!("round {} of {rounds} done", finished / locks));
-                }
-            }
-        },
-    );
-    progress.finish();
-    if finished == 0 {
-        exports.abandon();
-    }
-    let text = export::text(&report) + &exports.written();
+    let (setting, progress) = (&setting, experiment.progress.clone());
+    let mut executor = Executor { program, environments, setting, progress, first: None };
+    run_all(&mut report, &mut experiment, before, |trial| executor.run(trial));
+    let text = export::text(&report) + &experiment.written();
     // Those from before the start have been said, or were not to be.
     warn(&report.comparison.warnings[before..]);
-    exports.end(&text, report.comparison.complete, report.comparison.failed(), error.as_deref())
+    experiment.end(&text, report.comparison.complete, report.comparison.failed())
 }
 
 /// A warning if the library lies where Cargo puts what it builds without optimisation.
@@ -85,30 +58,41 @@ fn unoptimised(library: &Path) -> Option<String> {
     })
 }
 
-/// Carries out the trials of the report's setting by `run`. `done` is told of each when it stands in the
-/// report, or was left out, and once more of a report that is complete.
+/// Carries out the trials of the report's setting by `run`. The first `before` warnings stay.
 fn run_all(
     report: &mut Report,
+    experiment: &mut Experiment<Report>,
+    before: usize,
     mut run: impl FnMut(&Trial) -> Result<Figures, TrialError>,
-    mut done: impl FnMut(&mut Report),
 ) {
-    for trial in report.comparison.setting.trials() {
-        if !report.comparison.locks[trial.lock].given_up {
-            match run(&trial) {
-                Err(TrialError::Interrupted) => return,
-                came => report.comparison.take(trial, came),
+    let trials = report.comparison.setting.trials();
+    let locks = report.comparison.locks.len();
+    experiment.run(report, &trials, |Report { comparison, .. }, number, trial, progress| {
+        if !comparison.locks[trial.lock].given_up {
+            match run(trial) {
+                Err(TrialError::Interrupted) => return Ok(false),
+                came => comparison.take(*trial, came),
             }
         }
-        done(report);
-    }
-    report.comparison.complete = true;
-    done(report);
+        let done = number + 1;
+        comparison.complete = done == trials.len();
+        comparison.rss_floor_kib = peak_kib("self");
+        comparison.refresh(before);
+        progress.part(number, 1).set(1);
+        if done % locks == 0 {
+            progress.line(&format!("round {} of {} done", done / locks, trials.len() / locks));
+        }
+        Ok(true)
+    });
 }
 
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
+    use core::cell::RefCell;
     use lab_kit::compare::{Metric, Setting};
+    use lab_kit::export::{Exports, Writer};
+    use lab_kit::progress::Progress;
 
     pub(crate) fn setting(locks: &[&str]) -> Setting {
         let locks = locks.iter().map(|&lock| lock.to_owned()).collect();
@@ -126,21 +110,28 @@ pub(crate) mod tests {
         Figures { wall_s, cpu_s: wall_s * 2.0, max_rss_kib: 1000, picked: None }
     }
 
-    /// The report, what was asked, and how many runs the report had whenever it was told.
+    thread_local! {
+        static SEEN: RefCell<Vec<usize>> = const { RefCell::new(Vec::new()) };
+    }
+
+    /// The report, what was asked, and how many runs the report had whenever it was to be written.
     fn told(
         mut answer: impl FnMut(&Trial) -> Result<Figures, TrialError>,
     ) -> (Report, Vec<Trial>, Vec<usize>) {
-        let mut report = report(&["a", "b"]);
-        let (mut asked, mut seen) = (Vec::new(), Vec::new());
-        let one = |trial: &Trial| {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let note: Writer<Report> = |report| {
+            let runs = report.comparison.locks.iter().map(|row| row.runs.len() + row.failures.len()).sum();
+            SEEN.with_borrow_mut(|seen| seen.push(runs));
+            String::new()
+        };
+        let exports = Exports::open(vec![(dir.path().join("seen"), note)], false).expect("writable");
+        let mut experiment = Experiment::new(exports, Progress::new(1, true), 1);
+        let (mut report, mut asked) = (report(&["a", "b"]), Vec::new());
+        run_all(&mut report, &mut experiment, 0, |trial| {
             asked.push(*trial);
             answer(trial)
-        };
-        run_all(&mut report, one, |report| {
-            report.comparison.refresh(0);
-            seen.push(report.comparison.locks.iter().map(|row| row.runs.len() + row.failures.len()).sum());
         });
-        (report, asked, seen)
+        (report, asked, SEEN.take())
     }
 
     #[test]
@@ -148,7 +139,7 @@ pub(crate) mod tests {
         let (report, asked, seen) = told(|trial| Ok(figures(1.0 + trial.lock as f64)));
         assert!(report.comparison.complete && !report.comparison.failed());
         assert_eq!(asked, report.comparison.setting.trials());
-        assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 10]);
+        assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
         let ratio = report.comparison.locks[1].ratio.expect("five pairs");
         assert!((ratio.ratio - 2.0).abs() < 1e-9 && ratio.pairs == 5);
     }
@@ -175,7 +166,7 @@ pub(crate) mod tests {
             told(|trial| if trial.lock == 1 { Err(TrialError::TimedOut) } else { Ok(figures(1.0)) });
         assert!(report.comparison.complete);
         assert_eq!(asked.iter().filter(|trial| trial.lock == 1).count(), 2);
-        assert_eq!(seen.len(), 10 + 1, "what is left out passes in the progress");
+        assert_eq!(seen.len(), 10, "what is left out passes in the progress");
         let row = &report.comparison.locks[1];
         assert!(row.given_up && row.failures.len() == 2 && row.ratio.is_none());
         assert!(row.failures[0].reason.contains("limit of 60s"), "{:?}", row.failures);
