@@ -35,6 +35,11 @@ pub(crate) fn run(execute: Execute, observer: &mut dyn Observer, groups: &[Group
             let go_on = observer.step(spec);
             go_on && run_cell(execute, spec, tallies.entry(group.key(spec)).or_default(), report)
         });
+        // Nothing is known of a cell if the run was stopped before its first round.
+        tallies.retain(|_, tally| !tally.rounds.is_empty() || tally.state != State::Measured);
+        if !whole && tallies.is_empty() {
+            break;
+        }
         record(report, group, tallies);
         report.complete = whole && index + 1 == groups.len();
         observer.group_done(group, report);
@@ -71,8 +76,6 @@ fn run_cell(execute: Execute, spec: &CellSpec, tally: &mut Tally, report: &Repor
 }
 
 fn record(report: &mut Report, group: &Group, mut tallies: Tallies) {
-    // Nothing is known of a cell if the run was stopped before its first round.
-    tallies.retain(|_, tally| !tally.rounds.is_empty() || tally.state != State::Measured);
     let outside = match group.topic {
         Topic::Cells => {
             let cell = |lock: &LockInfo| {

@@ -160,6 +160,8 @@ fn an_interrupt_keeps_what_is_finished() {
         cell.map_or(0, |throughput| throughput.rounds.len())
     };
     assert_eq!(rounds("a") + rounds("b"), 3);
+    let (.., observer) = run(&["a", "b"], Some(18 + 12 + 8), |spec| Ok(outcome(spec, 1)));
+    assert_eq!(observer.groups, [0, 0, 2], "of the next one there is nothing to write");
 }
 
 #[test]

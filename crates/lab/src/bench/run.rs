@@ -13,7 +13,7 @@ use crate::ablate::Sample;
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::cgroup::Cgroup;
-use lab_kit::export::Exports;
+use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::warn;
 use lab_kit::progress::Progress;
@@ -90,19 +90,17 @@ pub(crate) fn measure(args: &Args, tables: Option<Tables>) -> Result<ExitCode, S
     if !files.results.quiet {
         announce(&report, &groups);
     }
+    let progress = Progress::new(planned_ms(&groups), files.results.quiet);
     let mut driver = Driver {
         tells: tables.is_none(),
-        exports,
-        progress: Progress::new(planned_ms(&groups), files.results.quiet),
+        experiment: Experiment::new(exports, progress, groups.len()),
         planned_ms: 0,
         before,
         last: Activity::sample(&cpus),
         worst: (0.0, 0.0),
-        error: None,
     };
     engine::run(&mut |spec| executor::run(spec, cgroup.as_ref()), &mut driver, &groups, &mut report);
     drop(cgroup);
-    driver.progress.finish();
     let text = match tables {
         None => table::render(&report),
         Some(tables) => {
@@ -110,7 +108,7 @@ pub(crate) fn measure(args: &Args, tables: Option<Tables>) -> Result<ExitCode, S
             tables(&samples) + &table::notes(report.cells.iter(), report.setting.drain_ms)
         }
     };
-    Ok(finish(&mut driver, &report, text))
+    Ok(finish(driver.experiment, &report, text))
 }
 
 fn planned_ms(groups: &[Group]) -> u64 {
@@ -129,34 +127,32 @@ fn announce(report: &Report, groups: &[Group]) {
 }
 
 /// Prints the result below its tables, the verdict last, and decides the exit code.
-fn finish(driver: &mut Driver, report: &Report, mut text: String) -> ExitCode {
-    let _ = writeln!(text, "\n{}seed {}", driver.exports.written(), report.setting.seed);
+fn finish(mut experiment: Experiment<Report>, report: &Report, mut text: String) -> ExitCode {
+    let _ = writeln!(text, "\n{}seed {}", experiment.written(), report.setting.seed);
     if !report.summary.is_empty() {
         let _ = writeln!(text, "\n{}", report.summary.join("\n"));
     }
     warn(&report.warnings);
-    driver.exports.end(&text, report.complete, report.failed(), driver.error.as_deref())
+    experiment.end(&text, report.complete, report.failed())
 }
 
 /// Keeps files, warnings and progress up to date while the engine runs.
 struct Driver {
     tells: bool,
-    exports: Exports<Report>,
-    progress: Progress,
+    experiment: Experiment<Report>,
     /// What the steps so far take by the plan; the bar learns of each when it is over.
     planned_ms: u64,
     before: Vec<Warning>,
     last: Activity,
     /// Largest shares of any group: other programs, and the hypervisor.
     worst: (f64, f64),
-    error: Option<String>,
 }
 
 impl Observer for Driver {
     fn step(&mut self, spec: &CellSpec) -> bool {
-        self.progress.set(self.planned_ms);
+        self.experiment.progress.set(self.planned_ms);
         self.planned_ms += plan::nominal_ms(spec);
-        self.progress.now(format!("{}, {}", spec.load(), spec.lock));
+        self.experiment.progress.now(format!("{}, {}", spec.load(), spec.lock));
         !interrupt::requested()
     }
 
@@ -173,11 +169,8 @@ impl Observer for Driver {
         if self.tells {
             report.summary = verdict::lines(report);
         }
-        self.progress.set(self.planned_ms);
-        self.progress.line(&format!("done: {}", group.told()));
-        // Said once and at the end: the measurement goes on, the terminal still gets its tables.
-        if let Err(error) = self.exports.write(report) {
-            self.error = Some(error);
-        }
+        self.experiment.progress.set(self.planned_ms);
+        self.experiment.progress.line(&format!("done: {}", group.told()));
+        self.experiment.keep(report);
     }
 }

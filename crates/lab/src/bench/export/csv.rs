@@ -1,5 +1,5 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
-use crate::bench::cell::{Calibration, Profile};
+use crate::bench::cell::Profile;
 use crate::bench::figures::figures;
 use crate::bench::report::{Cell, LockInfo, Overhead, Report};
 use lab_kit::column::{Column, Figure};
@@ -67,32 +67,22 @@ fn ratio<'a>(name: &str, of: fn(Ratio) -> Option<f64>) -> Column<Row<'a>> {
 
 pub(crate) fn write(report: &Report) -> String {
     let (rw, rows) = (report.setting.rw(), report.cells.iter().map(|cell| Row { report, cell }));
-    let about = about(rw);
-    let rows = named(&about, rows).zip(named(figures(rw), &report.cells));
-    lab_kit::export::csv(comments(report), rows.map(|(about, figures)| about.chain(figures)))
-}
-
-/// Where it comes from, and what is not of a cell.
-fn comments(report: &Report) -> Vec<String> {
-    let Report { schema, complete, overhead, uncontended, warnings, .. } = report;
-    let mut comments = vec![format!("stanchion bench, schema {schema}, complete: {complete}")];
-    comments.extend(report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}")));
-    let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
-    comments.push(format!(
-        "calibration: {ns_per_step} ns a step, {ticks_per_ns} ticks a ns, {clock_read_ns} ns a clock reading, \
-         {clock_step_ns} ns a clock step"
+    let columns = about(rw);
+    let rows = named(&columns, rows).zip(named(figures(rw), &report.cells));
+    let mut about = super::about(report);
+    about.facts.extend(report.overhead.iter().map(
+        |Overhead { profile, throughput_ns, latency_ns, .. }| {
+            let told = format!(
+                "{profile} takes {throughput_ns} ns without a lock, {latency_ns} ns in latency passes"
+            );
+            ("overhead", told)
+        },
     ));
-    comments.extend(overhead.iter().map(|Overhead { profile, throughput_ns, latency_ns, .. }| {
-        format!(
-            "overhead: {profile} takes {throughput_ns} ns without a lock, {latency_ns} ns in latency passes"
-        )
+    let costs = report.uncontended.iter().flat_map(|row| row.costs.iter().map(move |cost| (&row.lock, cost)));
+    about.facts.extend(costs.map(|(lock, (name, cost))| {
+        ("uncontended", format!("{lock} takes {} {name}, median {}", cost.min, cost.median))
     }));
-    let costs = uncontended.iter().flat_map(|row| row.costs.iter().map(move |cost| (&row.lock, cost)));
-    comments.extend(costs.map(|(lock, (name, cost))| {
-        format!("uncontended: {lock} takes {} {name}, median {}", cost.min, cost.median)
-    }));
-    comments.extend(warnings.iter().map(|warning| format!("warning: {warning}")));
-    comments
+    about.csv(rows.map(|(about, figures)| about.chain(figures)))
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
 //! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
-use crate::bench::cell::Calibration;
 use crate::bench::contender::Kind;
 use crate::bench::mix::{Load, named, once};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
@@ -8,7 +7,6 @@ use comfy_table::Table;
 use lab_kit::column::Column;
 use lab_kit::export::svg::{Plot, Point, Scale, Series, sample_of};
 use lab_kit::export::{grid, page};
-use lab_kit::provenance::Provenance;
 use lab_kit::units::three_figures;
 use maud::{Markup, html};
 
@@ -27,8 +25,8 @@ const DASHES: [&str; 4] = ["none", "6 3", "2 3", "9 3 2 3"];
 pub(super) fn write(report: &Report) -> String {
     let what = if report.setting.rw() { "Reader-writer locks" } else { "Locks" };
     let grey = grey(report);
-    let body = html! {
-        (head(&format!("{what} on this machine"), report, &grey))
+    let shown = html! {
+        (legend(report, &grey))
         @if !report.uncontended.is_empty() {
             h2 { "Uncontended" }
             p.sub { (ABOUT_COSTS) }
@@ -36,9 +34,10 @@ pub(super) fn write(report: &Report) -> String {
         }
         @for load in report.loads() { (section(report, load, &grey)) }
         (events(report))
-        (facts(report))
+        (locks(report))
     };
-    page::page(&format!("stanchion bench, {}", report.provenance.date), &colours(&report.locks), &body)
+    let (title, answer) = (format!("{what} on this machine"), report.summary.join("\n"));
+    super::about(report).page(&title, &answer, &shown, &colours(&report.locks))
 }
 
 /// Which locks are grey until picked: all but the default, the best peer, and of those chosen as many as fit.
@@ -74,16 +73,8 @@ fn colours(locks: &[LockInfo]) -> String {
     locks.iter().enumerate().map(rules).collect::<String>() + ".events td:last-child{text-align:left}"
 }
 
-fn head(title: &str, report: &Report, grey: &[bool]) -> Markup {
-    let Provenance { cpu_model, cpus, hypervisor, kernel, date, .. } = &report.provenance;
+fn legend(report: &Report, grey: &[bool]) -> Markup {
     html! {
-        h1 { (title) }
-        @if !report.summary.is_empty() { pre.verdict { (report.summary.join("\n")) } }
-        p.sub {
-            (cpu_model) " · " (report.setting.cpus.len()) " of " (cpus) " CPUs · " (hypervisor) " · " (kernel) " · " (date)
-            (page::unfinished(report.complete))
-        }
-        (page::doubts(2, &report.warnings))
         ul.legend {
             @for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
                 li title=(lock.about) {
@@ -170,28 +161,14 @@ fn events(report: &Report) -> Markup {
     }
 }
 
-/// Where it all comes from, and what the locks are.
-fn facts(report: &Report) -> Markup {
-    let setting = &report.setting;
-    let rounds = format!(
-        "{} of {} ms for throughput, {} of {} ms for latency, interleaved across locks; drain limit {} ms",
-        setting.rounds, setting.time_ms, setting.latency_rounds, setting.latency_time_ms, setting.drain_ms
-    );
-    let Calibration { ns_per_step, ticks_per_ns, clock_read_ns, clock_step_ns } = report.calibration;
-    let calibration = format!(
-        "{ns_per_step:.4} ns a step of work, {ticks_per_ns:.4} ticks a nanosecond, \
-         {clock_read_ns:.1} ns a clock reading, {clock_step_ns:.1} ns a step of the clock"
-    );
-    let cpus = setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
-    let more = [("rounds", rounds), ("CPUs used", cpus), ("calibration", calibration)];
+/// What the locks are, and how figures came about.
+fn locks(report: &Report) -> Markup {
     let about = |LockInfo { about, bytes, memory, .. }: &LockInfo| {
         let more = memory.description();
         format!("{about}; {bytes} bytes{}{more}", if more.is_empty() { "" } else { "; " })
     };
     html! {
-        h2 { "Where this comes from" }
-        (page::facts(report.provenance.rows().into_iter().chain(more)))
-        h3 { "The locks" }
+        h2 { "The locks" }
         (page::facts(report.locks.iter().map(|lock| (&lock.name, about(lock)))))
         p.sub {
             "Each round of each cell ran in a process of its own; rates are those of a window between warm-up and stop. "
