@@ -33,7 +33,7 @@ PAGES = {
     "bench": (f"bench --lock stanchion,ticket --peers std {BENCH}", "stanchion bench, ", 4),
     "bench-rw": (f"bench --rw --lock qrw --peers std --reads 90 {BENCH}", "stanchion bench, ", 4),
     "guest": (f"guest {GUEST} --lock ticket --seed 1 --html {{page}}", "stanchion guest, ", 0),
-    "advise": (f"advise --machine small-vm --seeds 2 --html {{page}} -- {sys.executable} -c '{THREADS}'", "Advice for ", 1 + 2),
+    "advise": (f"advise --machine small-vm --seeds 2 --html {{page}} -- {sys.executable} -c '{THREADS}'", "stanchion advise, ", 1 + 2),
     "reproduce": ("reproduce --table locktorture,xen-pv --quick --html {page}", "stanchion reproduce, ", 2),
     "report": (f"{SIM} --seed 1 --json {{page}}.1 && {SIM} --seed 3 --json {{page}}.3 && {REPORT}", "Results side by side", 1),
 }

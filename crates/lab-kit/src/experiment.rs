@@ -5,6 +5,7 @@
 //! belong to: that is [`About`]. CSV files and pages show it beside the rows.
 use crate::export::{self, Exports, Files, Formats, page};
 use crate::interrupt;
+use crate::output::{FAILED, INTERRUPTED, PASSED, print};
 use crate::progress::{PARTS, Progress};
 use crate::provenance::Provenance;
 use core::fmt::Display;
@@ -118,11 +119,24 @@ impl<R> Experiment<R> {
     }
 
     /// Prints what came of it, and says why it ends.
-    pub fn end(self, text: &str, complete: bool, failed: bool) -> ExitCode {
-        if !complete && interrupt::requested() && self.cells > 1 {
-            eprintln!("stanchion: {} of {} results are kept", self.kept, self.cells);
+    pub fn end(mut self, text: &str, complete: bool, failed: bool) -> ExitCode {
+        let code = match complete {
+            _ if failed || self.error.is_some() => FAILED,
+            true => PASSED,
+            false => INTERRUPTED,
+        };
+        let code = print(text, ExitCode::from(code));
+        if let Some(error) = &self.error {
+            eprintln!("stanchion: {error}");
         }
-        self.exports.end(text, complete, failed, self.error.as_deref())
+        if !complete && interrupt::requested() {
+            if self.cells > 1 {
+                eprintln!("stanchion: {} of {} results are kept", self.kept, self.cells);
+            }
+            let kept = if self.exports.written().is_empty() { "" } else { " and in the files" };
+            eprintln!("stanchion: interrupted; what was finished is above{kept}");
+        }
+        code
     }
 }
 

@@ -11,8 +11,6 @@ pub mod svg;
 
 pub use files::{Files, ResultFile};
 
-use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, PASSED, print};
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
@@ -20,7 +18,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::fs::FileTypeExt as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
 
 /// Colours of lines, in the order of their numbers.
 const LINES: [&str; 10] = [
@@ -158,11 +155,6 @@ impl<R> Exports<R> {
         Ok(())
     }
 
-    /// Takes away the empty files of a run that came to nothing.
-    pub fn abandon(&mut self) {
-        drop(Self(mem::take(&mut self.0)));
-    }
-
     /// The files that have the last state, a line each. Streams get it now, because only then it is known
     /// whether they take it.
     pub fn written(&mut self) -> String {
@@ -182,24 +174,6 @@ impl<R> Exports<R> {
                 target.current = false;
             }
         }
-    }
-
-    /// Prints what came of a run, and says what is missing; `error` is of a file that could not be written.
-    pub fn end(&self, text: &str, complete: bool, failed: bool, error: Option<&str>) -> ExitCode {
-        let code = match complete {
-            _ if failed || error.is_some() => FAILED,
-            true => PASSED,
-            false => INTERRUPTED,
-        };
-        let code = print(text, ExitCode::from(code));
-        if let Some(error) = error {
-            eprintln!("stanchion: {error}");
-        }
-        if !complete && interrupt::requested() {
-            let kept = if self.0.is_empty() { "" } else { " and in the files" };
-            eprintln!("stanchion: interrupted; what was finished is above{kept}");
-        }
-        code
     }
 }
 
@@ -276,8 +250,6 @@ mod tests {
     fn a_run_that_comes_to_nothing_leaves_nothing_new() {
         let dir = tempfile::tempdir().expect("a temporary directory");
         let there = || fs::read_dir(dir.path()).expect("readable").count();
-        open(&wanted(dir.path(), false)).expect("writable").abandon();
-        assert_eq!(there(), 0);
         let exports = open(&wanted(dir.path(), false)).expect("writable");
         assert_eq!(there(), 3);
         drop(exports);

@@ -4,6 +4,7 @@ use super::place::HERE;
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WhatIf, gain_over};
 use lab_kit::column::{Column, Figure};
+use lab_kit::experiment::About;
 use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::{pieces, wrap};
 use lab_kit::export::svg::{Plot, Point, Scale, Series};
@@ -157,10 +158,15 @@ fn widest(report: &Report) -> Option<String> {
 }
 
 /// A row for each cell; where they come from stands in `#` lines above.
+fn about(report: &Report) -> About<'_> {
+    let Report { schema, complete, provenance, recording, .. } = report;
+    let (complete, set_up, doubts) = (*complete, recording.program.join(" "), Vec::new());
+    let facts = vec![("schema", schema.to_string())];
+    About { command: "advise", complete, provenance, set_up, facts, doubts }
+}
+
 pub(super) fn csv(report: &Report) -> String {
-    let head = format!("stanchion advise, schema {}, complete: {}", report.schema, report.complete);
-    let facts = report.provenance.rows().into_iter().map(|(name, value)| format!("{name}: {value}"));
-    lab_kit::export::csv([head].into_iter().chain(facts), named(&columns(report), rows(report)))
+    about(report).csv(named(&columns(report), rows(report)))
 }
 
 pub(super) fn page(report: &Report) -> String {
@@ -179,9 +185,7 @@ pub(super) fn page(report: &Report) -> String {
     ];
     let locks = &report.recording.locks;
     let locks = &locks[..locks.len().min(MOST_LOCKS)];
-    let body = html! {
-        h1 { "Which lock for " code { (program) } }
-        pre.verdict { (before.trim()) }
+    let shown = html! {
         (page::table(&table(&columns(report), &rows(report))))
         pre.verdict { (after.trim()) }
         h2 { "Throughput" }
@@ -195,7 +199,8 @@ pub(super) fn page(report: &Report) -> String {
         h2 { "Locks of the program" }
         (page::table(&table(&of_locks, locks)))
     };
-    page::page(&format!("Advice for {program}"), &colours(report.cells.len()), &body)
+    let title = format!("Which lock for {program}");
+    about(report).page(&title, before.trim(), &shown, &colours(report.cells.len()))
 }
 
 /// A picture as the address of an image, which the page's style does not reach: it has colours of its own.

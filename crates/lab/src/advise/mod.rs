@@ -15,6 +15,7 @@ mod usl;
 use crate::run as program;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
+use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, Formats, ResultFile};
 use lab_kit::interrupt;
 use load::Recording;
@@ -38,7 +39,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
     // Machines are refused before a program is started; how many workers there were is known only after.
     place::resolve(args, 1)?;
-    let mut exports = args.files.open(&FORMATS)?;
+    let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
     let (recorded, recording) = read(args)?;
     let (places, files) = (place::resolve(args, recording.at_once)?, place::files(args)?);
     let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
@@ -61,8 +62,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         report.timelines = timelines(&report, &cases, args.seed);
     }
     let failed = report.cells.iter().any(|cell| cell.failed.is_some());
-    let error = exports.write(&report).err();
-    Ok(exports.end(&answer::text(&report), report.complete, failed, error.as_deref()))
+    experiment.keep(&report);
+    Ok(experiment.end(&answer::text(&report), report.complete, failed))
 }
 
 /// The recording: the one that was named, or of the program, which is run first.

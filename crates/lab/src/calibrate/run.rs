@@ -5,6 +5,7 @@ use super::sample::{Figure, Figures, Reach, What};
 use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
+use lab_kit::experiment::Experiment;
 use lab_kit::export::{Exports, Writer};
 use lab_kit::interrupt;
 use lab_kit::output::warn;
@@ -41,12 +42,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 fn calibrate(args: &Args) -> Result<ExitCode, String> {
     let json = args.results.json.iter().map(|path| (path.clone(), json as Writer<Calibrated>));
     let files = args.toml.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
-    let mut files = Exports::open(files.collect(), args.results.force)?;
-    let mut calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet)?;
-    let written = files.write(&calibrated).err();
+    let (exports, quiet) = (Exports::open(files.collect(), args.results.force)?, args.results.quiet);
+    let mut experiment = Experiment::new(exports, Progress::new(1, true), 1);
+    let mut calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, quiet)?;
+    experiment.keep(&calibrated);
     let shown = if args.toml.is_some() { String::new() } else { machine(&calibrated) };
-    let text = format!("{}\n{shown}{}", table(&calibrated), files.written());
-    let code = files.end(&text, !calibrated.interrupted, false, written.as_deref());
+    let text = format!("{}\n{shown}{}", table(&calibrated), experiment.written());
+    let code = experiment.end(&text, !calibrated.interrupted, false);
     if calibrated.interrupted {
         calibrated.warnings.push(format!("the figures rest on {} rounds", calibrated.rounds));
     }

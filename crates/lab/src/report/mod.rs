@@ -8,6 +8,7 @@ mod told;
 
 use compare::Report;
 use forms::Results;
+use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, Formats, json};
 use lab_kit::names;
 use lab_kit::output::warn;
@@ -49,9 +50,9 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut report = Report::of(results, &args.unlike, &args.lock)?;
     let all = args.figure.is_empty();
     report.figures = names::chosen("figure", report.figures, &args.figure, |figure| figure.name)?;
-    let mut exports = args.files.open(&FORMATS)?;
+    let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
     warn(&told::doubts(&report));
-    let error = exports.write(&report).err();
-    let text = told::text(&report, all) + &exports.written();
-    Ok(exports.end(&text, true, false, error.as_deref()))
+    experiment.keep(&report);
+    let text = told::text(&report, all) + &experiment.written();
+    Ok(experiment.end(&text, true, false))
 }

@@ -1,19 +1,21 @@
 //! A comparison for people, spreadsheets and programs.
 use super::verdict::{Comparison, Contest, Match, Row, columns, errors};
 use core::fmt::Write;
+use lab_kit::experiment::About;
 use lab_kit::export::columns::named;
 use lab_kit::stats::{Summary, median_error};
 use lab_kit::units::three_figures;
 
 pub(super) fn csv(comparison: &Comparison) -> String {
-    let Comparison { date, native, machine, right_winner, same_winner, .. } = comparison;
-    let head = [
-        format!("stanchion calibrate --compare, schema 1, {date}"),
-        format!("native: {native}"),
-        format!("machine: {machine}"),
-        format!("winner right: {right_winner}, same: {same_winner}"),
+    let Comparison { schema, complete, provenance, native, machine, failures, .. } = comparison;
+    let set_up = format!("native: {native}; simulated: {machine}");
+    let facts = vec![
+        ("schema", schema.to_string()),
+        ("winner right", format!("{}, same: {}", comparison.right_winner, comparison.same_winner)),
     ];
-    lab_kit::export::csv(head, named(&columns(), &comparison.rows))
+    let (complete, doubts) = (*complete, failures.clone());
+    About { command: "calibrate --compare", complete, provenance, set_up, facts, doubts }
+        .csv(named(&columns(), &comparison.rows))
 }
 
 pub(super) fn table(comparison: &Comparison) -> String {
@@ -81,6 +83,7 @@ fn summary(comparison: &Comparison) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use lab_kit::provenance::Provenance;
     use lab_kit::stats::Ratio;
 
     fn comparison() -> Comparison {
@@ -95,8 +98,9 @@ mod tests {
             ..Row::default()
         };
         Comparison {
-            schema: 1,
-            date: "d".into(),
+            schema: 2,
+            complete: true,
+            provenance: Provenance::default(),
             machine: "m".into(),
             native: "n".into(),
             rows: vec![row("byte", 2e6, 1e6), row("pv-qspin-kick-at-unlock", 123_456_789.0, 1e8)],

@@ -6,14 +6,16 @@ mod verdict;
 
 use super::args::Args;
 use super::run::machine_for_comparison;
-use lab_kit::export::{Exports, Writer, json};
-use lab_kit::interrupt;
+use lab_kit::experiment::Experiment;
+use lab_kit::export::{Files, Formats, json};
 use lab_kit::names::unknown;
 use lab_kit::output::warn;
 use native::Native;
 use stanchion_cells::scenes::words;
 use std::process::ExitCode;
 use verdict::Comparison;
+
+const FORMATS: Formats<Comparison> = Formats { stem: "calibrate", json, csv: export::csv, html: None };
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let known = stanchion_sim::lock_names();
@@ -26,14 +28,13 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         Some(path) => Some(native::read(path)?.only(&locks, args)?),
         None => native::check(args).map(|()| None)?,
     };
-    let csv = args.csv.iter().map(|path| (path.clone(), export::csv as Writer<Comparison>));
-    let files = args.results.json.iter().map(|path| (path.clone(), json as Writer<Comparison>)).chain(csv);
-    let mut files = Exports::open(files.collect(), args.results.force)?;
-    let comparison = compared(args, recorded).inspect_err(|_| files.abandon())?;
-    let written = files.write(&comparison).err();
-    let text = export::table(&comparison) + &files.written();
-    let failed = !interrupt::requested() && comparison.rows.is_empty();
-    let code = files.end(&text, !interrupt::requested(), failed, written.as_deref());
+    let files = Files { csv: args.csv.clone(), results: args.results.clone(), ..Files::default() };
+    let mut experiment = Experiment::open(&files, &FORMATS, 1)?;
+    let comparison = compared(args, recorded)?;
+    experiment.keep(&comparison);
+    let text = export::table(&comparison) + &experiment.written();
+    let failed = comparison.complete && comparison.rows.is_empty();
+    let code = experiment.end(&text, comparison.complete, failed);
     warn(&comparison.failures);
     Ok(code)
 }

@@ -6,6 +6,7 @@
 use crate::bench::once;
 use lab_kit::column::Column;
 use lab_kit::export::columns::named;
+use lab_kit::interrupt;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
 use lab_kit::units::three_figures;
@@ -95,7 +96,8 @@ pub(super) struct Contest {
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct Comparison {
     pub(super) schema: u32,
-    pub(super) date: String,
+    pub(super) complete: bool,
+    pub(super) provenance: Provenance,
     pub(super) machine: String,
     pub(super) native: String,
     #[serde(serialize_with = "told")]
@@ -128,8 +130,9 @@ impl Comparison {
         let by_lock =
             once(rows.iter().map(|row| row.lock.as_str())).into_iter().filter_map(of_lock).collect();
         Self {
-            schema: 1,
-            date: Provenance::collect(0).date,
+            schema: 2,
+            complete: !interrupt::requested(),
+            provenance: Provenance::collect(0),
             machine,
             native,
             same_winner: share(|verdict| verdict == Match::Right),
