@@ -11,6 +11,7 @@ use crate::provenance::Provenance;
 use core::fmt::Display;
 use maud::{Markup, html};
 use std::process::ExitCode;
+use std::sync::Once;
 
 /// What a reader must know to judge the rows of a report.
 pub struct About<'a> {
@@ -56,6 +57,13 @@ impl About<'_> {
     }
 }
 
+/// Ctrl-C asks experiments to stop from here on. The handlers are installed once, however often this is called:
+/// two of a kind would end the process at the first Ctrl-C.
+pub fn heed_interrupts() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(interrupt::install);
+}
+
 /// An experiment while it runs: its files and its bar.
 pub struct Experiment<R> {
     exports: Exports<R>,
@@ -75,7 +83,7 @@ impl<R> Experiment<R> {
 
     /// The same with other files, and a bar that others move.
     pub fn new(exports: Exports<R>, progress: Progress, cells: usize) -> Self {
-        interrupt::install();
+        heed_interrupts();
         Self { exports, progress, cells, kept: 0, error: None }
     }
 

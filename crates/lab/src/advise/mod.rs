@@ -15,7 +15,7 @@ mod usl;
 use crate::run as program;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
-use lab_kit::experiment::Experiment;
+use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Files, Formats, ResultFile};
 use lab_kit::interrupt;
 use load::Recording;
@@ -31,7 +31,7 @@ const FORMATS: Formats<Report> =
     Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(answer::page) };
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    interrupt::install();
+    heed_interrupts();
     if args.trace.is_none() && args.program.is_empty() {
         return Err("nothing to advise on: write -- and a program, or the name of a recording".to_owned());
     }

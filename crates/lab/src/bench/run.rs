@@ -13,7 +13,7 @@ use crate::ablate::Sample;
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::cgroup::Cgroup;
-use lab_kit::experiment::Experiment;
+use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::interrupt;
 use lab_kit::output::warn;
 use lab_kit::progress::Progress;
@@ -53,7 +53,7 @@ pub(crate) fn measure(args: &Args, tables: Option<Tables>) -> Result<ExitCode, S
         None => "bench",
     };
     let exports = files.open(&formats(stem))?;
-    interrupt::install();
+    heed_interrupts();
     // Where there can be no cgroup, the cells with a CPU limit are left out, with a warning.
     let limited = !args.uncontended && !args.cpu_limit.is_empty();
     let (cgroup, unlimited) = match limited.then(Cgroup::create).transpose() {

@@ -5,7 +5,7 @@ use super::sample::{Figure, Figures, Reach, What};
 use super::{alone, compare, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
-use lab_kit::experiment::Experiment;
+use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Exports, Writer};
 use lab_kit::interrupt;
 use lab_kit::output::warn;
@@ -35,7 +35,7 @@ struct Calibrated {
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    interrupt::install();
+    heed_interrupts();
     if args.compare { compare::run(args) } else { calibrate(args) }
 }
 
