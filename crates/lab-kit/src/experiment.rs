@@ -41,7 +41,8 @@ impl About<'_> {
         export::csv([head].into_iter().chain(facts).chain(doubts), rows)
     }
 
-    /// A page that begins with the answer, if there is one, and shows `shown`; `rules` are in its style sheet.
+    /// A page that begins with the answer, if there is one, and shows `shown`; `rules` are in its style
+    /// sheet.
     pub fn page(&self, title: &str, answer: &str, shown: &Markup, rules: &str) -> String {
         let date = &self.provenance.date;
         let body = html! {

@@ -5,6 +5,7 @@ use lab_kit::experiment::About;
 use lab_kit::export::Formats;
 use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
+use lab_kit::units::plural;
 use serde::Serialize;
 use stanchion_cells::columns::{Published, of_published};
 use stanchion_cells::published::cells::Cells;
@@ -60,8 +61,8 @@ impl Results {
 
     pub(super) fn about(&self) -> About<'_> {
         let Self { provenance, seeds, quick, complete, .. } = self;
-        let set_up =
-            format!("{seeds} seeds a cell{}", if *quick { ", a quarter of the virtual time" } else { "" });
+        let more = if *quick { ", a quarter of the virtual time" } else { "" };
+        let set_up = format!("{} a cell{more}", plural(*seeds as usize, "seed"));
         let failed = |of: &Published| {
             Some(format!("{}: {} in {}: {}", of.table().name, of.lock(), of.row(), of.cell.failure.as_ref()?))
         };

@@ -6,6 +6,7 @@ use super::cell::Calibration;
 use super::report::Report;
 use lab_kit::experiment::About;
 use lab_kit::export::{Formats, json};
+use lab_kit::units::plural;
 
 /// How they are written into files of this name.
 pub(crate) fn formats(stem: &'static str) -> Formats<Report> {
@@ -30,7 +31,7 @@ fn about(report: &Report) -> About<'_> {
         ("CPUs used", setting.cpus.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")),
         ("calibration", calibration),
     ];
-    let set_up = format!("{} locks on {used} of {cpus} CPUs ({model})", report.locks.len());
+    let set_up = format!("{} on {used} of {cpus} CPUs ({model})", plural(report.locks.len(), "lock"));
     let doubts = warnings.iter().map(ToString::to_string).collect();
     About { command: "bench", complete: *complete, provenance, set_up, facts, doubts }
 }

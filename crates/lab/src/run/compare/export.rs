@@ -8,6 +8,7 @@ use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::{pieces, wrap};
 use lab_kit::export::{self, Formats, page};
 use lab_kit::stats::Summary;
+use lab_kit::units::plural;
 use maud::html;
 
 pub(crate) const FORMATS: Formats<Report> =
@@ -81,7 +82,8 @@ fn about(report: &Report) -> About<'_> {
         ("library", library.clone().unwrap_or_default()),
         ("words for it", words.join(" ")),
     ];
-    let (set_up, doubts) = (format!("{} locks, {} runs each", locks.len(), setting.runs), warnings.clone());
+    let (set_up, doubts) =
+        (format!("{} locks, {} each", locks.len(), plural(setting.runs, "run")), warnings.clone());
     About { command: "run --compare", complete: *complete, provenance, set_up, facts, doubts }
 }
 
