@@ -21,7 +21,8 @@ const SEED_MOST: u64 = u64::MAX >> 1;
 #[derive(clap::Args)]
 #[command(
     after_help = "Exit codes: 0 nothing failed; 1 a lock failed, or a row of its table was never reached (with \
---expect-failure: a lock was not caught as stated); 2 bad input, nothing was run; 130 interrupted, what was finished is printed."
+--expect-failure: a lock was not caught as stated), or a file could not be written; 2 bad input, nothing was run; 130 interrupted, \
+what was finished is kept."
 )]
 pub(crate) struct Args {
     /// Locks to explore: names, `all` that are sound, `busted` all that are broken on purpose

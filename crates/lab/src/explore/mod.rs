@@ -202,7 +202,7 @@ impl Outcome {
             "{lock}: FAILED with seed {seed}: {}\n{}\
              smallest schedule: {after} changes of turn (found with {before})\n\
              again, in full:    stanchion explore --lock {lock}{flags} --replay {seed}\n\
-             again, smallest:   stanchion explore --lock {lock}{flags} --replay {}\n",
+             again, smallest:   stanchion explore --lock {lock}{flags} --replay {}",
             finding.failure.what, finding.interleaving, finding.replay,
         )
     }
@@ -243,15 +243,17 @@ impl one_by_one::Outcome for Outcome {
         self.lock
     }
 
-    /// Rows that were not reached, or should not have been. How a schedule failed was told when it did.
+    /// Which schedule failed; rows that were not reached, or should not have been.
     fn doubts(&self) -> Vec<String> {
+        let failed = self.failed.iter();
+        let failed = failed.map(|failed| format!("FAILED with seed {}: {}", failed.seed, failed.what));
         let weight = if self.rows_count { "FAILED" } else { "note" };
         let missed = self.rows_missed.iter().filter(|_| self.failed.is_none());
         let missed = missed.map(|row| format!("{weight}: row never reached: {row}"));
         let surprising = self.rows_surprising.iter();
         let surprising =
             surprising.map(|row| format!("FAILED: row reached that was said to be out of reach: {row}"));
-        missed.chain(surprising).collect()
+        failed.chain(missed).chain(surprising).collect()
     }
 
     fn passed(&self) -> bool {

@@ -19,8 +19,8 @@ const LEAST: Duration = Duration::from_millis(1);
 
 #[derive(clap::Args)]
 #[command(
-    after_help = "Exit codes: 0 nothing failed; 1 a lock failed (with --expect-failure: one survived); 2 bad input, nothing \
-was run; 130 interrupted, what was finished is printed."
+    after_help = "Exit codes: 0 nothing failed; 1 a lock failed (with --expect-failure: one survived), or a file could \
+not be written; 2 bad input, nothing was run; 130 interrupted, what was finished is kept."
 )]
 pub(crate) struct Args {
     /// Locks to torture, one after the other; `family` is all of Stanchion's, `rw` those of them
