@@ -54,7 +54,8 @@ fn around(report: &Report) -> [String; 2] {
     }
     after.extend(limits.iter().cloned().chain(widest(report)).map(|weak| format!("Weak: {weak}.")));
     let take = report.advice.as_ref().map_or(TODAY, |advice| &advice.take);
-    let us = std::env::args().next().unwrap_or_else(|| "stanchion".to_owned());
+    let us = std::env::args_os().next();
+    let us = us.map_or("stanchion".into(), |name| name.to_string_lossy().into_owned());
     let words: Vec<String> = program.iter().map(|word| quoted(word)).collect();
     let wrapped = |lines: &[String]| {
         let mut text = String::new();

@@ -2,7 +2,10 @@
 use crate::preloaded::{refused, stanchion, text};
 use crate::stats::library;
 use serde_json::Value;
+use std::ffi::OsStr;
 use std::fs;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::Command;
 use tempfile::TempDir;
@@ -286,4 +289,29 @@ fn a_damaged_trace_is_refused() {
     assert!(shown(b"").contains("is cut short"));
     assert!(shown(b"#!/bin/sh\nexit 0\n").contains("no trace"));
     assert!(refused(&mut stanchion(&["run", "--show", "/no/such"])).contains("No such file"));
+}
+
+#[test]
+fn the_last_line_of_advice_can_be_pasted() {
+    let main = r#"int main(int count, char **words) {
+        take(&a, 2000);
+        return puts(count > 1 ? words[1] : "alone") < 0;
+    }"#;
+    let Some(run) = run(main, &[]) else { return };
+    let advise = || {
+        let mut command = stanchion(&["advise", "--machine", "small-vm", "--seeds", "1", "--quiet"]);
+        command.arg(run.trace());
+        command
+    };
+    let output = advise().output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let printed = text(&output.stdout);
+    let line = printed.lines().last().expect("an answer");
+    let mut shell = Command::new("sh");
+    shell.args(["-c", &format!("{line} 'it'\\''s'")]).env("STANCHION_PRELOAD", library());
+    let pasted = shell.env_remove("LD_PRELOAD").output().expect("a shell starts");
+    assert_eq!(text(&pasted.stdout), "it's\n", "{line}: {}", text(&pasted.stderr));
+    // The command may have a name that is no text.
+    let output = advise().arg0(OsStr::from_bytes(b"\xff")).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
