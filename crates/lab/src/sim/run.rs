@@ -145,7 +145,7 @@ impl Observer for Driver<'_> {
 
 fn finish(Driver { report, mut experiment, .. }: Driver, args: &Args, mut text: String) -> ExitCode {
     if !report.cells.is_empty() {
-        let _ = write!(text, "\n{}", table::simulated(&report));
+        let _ = write!(text, "\nsimulated: {}", table::simulated(&report));
     }
     let _ = write!(text, "\n{}", experiment.written());
     let notes = report.looked_at(&|seen, of| {

@@ -124,9 +124,7 @@ pub(super) fn simulated(report: &Report) -> String {
     let events = [report.memory_events() as f64, report.effort.memory_events_per_second];
     let [events, speed] = events.map(|events| three_figures(events / 1e6));
     let took = three_figures(report.effort.seconds);
-    format!(
-        "simulated: {runs} of {time} after {warm_up}, {events} million memory events in {took} s, {speed} million/s"
-    )
+    format!("{runs} of {time} after {warm_up}, {events} million memory events in {took} s, {speed} million/s")
 }
 
 /// A quantity of a cell, or the word for one without figures; what was cut short carries a mark.

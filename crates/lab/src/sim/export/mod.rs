@@ -78,7 +78,13 @@ mod tests {
         report.cells[3].state = State::Broken { seed: 43, message: "two,\n\"holders\"".into() };
         report.cells[3].figures = None;
         let text = (FORMATS.csv)(&report);
-        for part in ["# seed: 42", "# machine: ", "# virtual time: 1000000 ns", "host.kick=2us"] {
+        for part in [
+            "# seed: 42",
+            "# machine: ",
+            "# virtual time: 1000000 ns",
+            "# simulated: 8 runs of ",
+            "host.kick=2us",
+        ] {
             assert!(text.contains(part), "{part}");
         }
         let mut reader = ::csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
