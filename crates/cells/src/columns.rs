@@ -157,13 +157,15 @@ fn mark(of_two_kinds: bool) -> &'static str {
 }
 
 fn error(cell: &published::Cell) -> Option<String> {
-    Some(format!("{}{:+.1} %", mark(cell.compares_a_mean_of_two_kinds()), cell.error()? * 100.0))
+    let error = cell.error().filter(|error| error.is_finite())?;
+    Some(format!("{}{:+.1} %", mark(cell.compares_a_mean_of_two_kinds()), error * 100.0))
 }
 
 /// Half of the 95 % interval over seeds: of the error, if that is of these seeds.
 fn relative_ci95(cell: &published::Cell) -> Option<f64> {
     let seeds = &cell.simulated.as_ref()?.seeds;
-    Some(seeds.ci95? / cell.published.filter(|_| cell.role != Role::Blind).unwrap_or(seeds.mean))
+    let of = cell.published.filter(|_| cell.role != Role::Blind).unwrap_or(seeds.mean);
+    Some(seeds.ci95? / of).filter(|share| share.is_finite())
 }
 
 fn doubt(cell: &published::Cell) -> Option<String> {

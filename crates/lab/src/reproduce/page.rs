@@ -91,6 +91,8 @@ mod tests {
         for outside in ["http://", "https://", "<script", "src=", "url(", "@import", "<link"] {
             assert!(!page.contains(outside), "{outside}");
         }
+        let endless = write(&super::super::tests::results("locktorture", &[f64::INFINITY; 2]));
+        assert!(endless.contains(">no end</td>") && !endless.contains(">NaN") && !endless.contains("inf %"));
         let both = write(&super::super::tests::results("pvq-haswell-ex", &[100.0, 200.0]));
         assert!(
             both.contains(">100.0..200.0<") && !both.contains("<circle"),
