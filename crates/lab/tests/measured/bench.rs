@@ -59,7 +59,8 @@ fn sound(words: &str, stem: &str, sections: [&str; 2]) -> Value {
 #[test]
 fn a_tiny_run_is_sound_and_writes_all_files() {
     let words = "--lock stanchion,cna,xen-pv --peers std --threads 1,2 --profile empty,cs=100ns,think=1us";
-    sound(words, "bench", ["== empty ==", "== 100ns-1us =="]);
+    let report = sound(words, "bench", ["== empty ==", "== 100ns-1us =="]);
+    assert_eq!(report["locks"].as_array().map(Vec::len), Some(4), "three of ours, a peer");
 }
 
 #[test]
