@@ -17,7 +17,6 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Files, Formats, ResultFile};
-use lab_kit::interrupt;
 use load::Recording;
 use predict::{Case, Cell, TODAY};
 use report::{Report, WhatIf};
