@@ -58,8 +58,8 @@ impl About<'_> {
     }
 }
 
-/// Ctrl-C asks experiments to stop from here on. The handlers are installed once, however often this is called:
-/// two of a kind would end the process at the first Ctrl-C.
+/// Ctrl-C asks experiments to stop from here on. The handlers are installed once, however often this is
+/// called: two of a kind would end the process at the first Ctrl-C.
 pub fn heed_interrupts() {
     static ONCE: Once = Once::new();
     ONCE.call_once(interrupt::install);
