@@ -67,7 +67,7 @@ fn around(report: &Report) -> [String; 2] {
     [
         wrapped(&before),
         format!(
-            "{}\n{} run --lock {take} -- {} # STANCHION=lock={take}\n",
+            "{}\nSTANCHION=lock={take} for a library that is loaded without this command, or\n{} run --lock {take} -- {}\n",
             wrapped(&after),
             quoted(&us),
             words.join(" ")
