@@ -23,11 +23,6 @@ pub(super) fn write(report: &Report) -> String {
             @for (index, lock) in locks.iter().enumerate() { li { (sample_of(index, false, false)) (lock) } }
         }
         @for scene in report.begun() { (section(report, scene)) }
-        p.sub {
-            "Figures are those of a simulated machine, not of the one named below, which only ran the simulation. "
-            "The same seed gives the same run on every host. "
-            "Intervals tell how much the seed matters, not how true the machine is."
-        }
     };
     about(report).page("Locks in simulation", "", &shown, &(colours(locks.len()) + RULES))
 }

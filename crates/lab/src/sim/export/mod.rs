@@ -30,6 +30,10 @@ pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
     Exports::open(files, args.files.results.force)
 }
 
+/// What figures tell, and what they do not.
+const MEANING: &str = "those of a simulated machine, not of the one named here, which only ran the simulation. \
+The same seed gives the same run on every host. Intervals tell how much the seed matters, not how true the machine is.";
+
 fn about(report: &Report) -> About<'_> {
     let Report { complete, provenance, setting, .. } = report;
     let Setting { time_ns, warm_up_ns, limit, sets, seeds, .. } = setting;
@@ -38,6 +42,7 @@ fn about(report: &Report) -> About<'_> {
         ("virtual time", format!("{time_ns} ns after {warm_up_ns} ns, limit {limit} events")),
         ("fields set", sets.join(" ")),
         ("simulated", simulated(report)),
+        ("figures", MEANING.to_owned()),
     ];
     let (time, number) = (round_ns(*time_ns as f64), seeds.len());
     let set_up = format!("{time} of virtual time, {number} seeds from {}", seeds[0]);
