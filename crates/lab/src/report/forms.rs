@@ -12,7 +12,7 @@ use std::path::Path;
 pub(super) type Figure = (&'static str, &'static str, fn(f64) -> String, Place);
 
 /// Names on the way to a number or a list of them. `*` stands for each of several runs; a count in some time
-/// has `per` before the name of the nanoseconds.
+/// has `per` before the name of the nanoseconds; `size` means the number without its sign.
 type Place = &'static [&'static str];
 
 pub(super) struct Form {
@@ -67,7 +67,12 @@ static FORMS: [Form; 6] = [
         keys: &["table", "row", "lock"],
         figures: &[
             ("simulated", "in the table's unit", three_figures, &["values"]),
-            ("error", "relative to what is published; less is better", three_figures, &["relative_error"]),
+            (
+                "error",
+                "relative to what is published; less is better",
+                three_figures,
+                &["relative_error", "size"],
+            ),
         ],
     },
     Form {
@@ -123,6 +128,7 @@ fn at(value: &Value, place: &[&str]) -> Result<Vec<f64>, String> {
     let number_or_null = |value: &Value| if value.is_null() { Ok(f64::INFINITY) } else { number(value) };
     match (value, place) {
         (Value::Null, _) => Ok(Vec::new()),
+        (value, ["size"]) => Ok(at(value, &[])?.into_iter().map(f64::abs).collect()),
         (Value::Object(_), [what, "per", ns]) => {
             let pairs = at(value, &[what])?.into_iter().zip(at(value, &[ns])?);
             Ok(pairs.map(|(count, ns)| count / ns * 1e9).collect())
@@ -222,8 +228,7 @@ impl Results {
                     let other: String = other.chars().take(MOST_QUOTED).collect();
                     format!("{path}: {figure} of {} has '{other}' in place of a number", plain_name(&name))
                 })?;
-                // Errors have signs, and nothing else has.
-                values.extend(found.into_iter().map(f64::abs));
+                values.extend(found);
             }
         }
         if rows.values().flatten().all(Vec::is_empty) {

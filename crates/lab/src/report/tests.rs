@@ -42,6 +42,18 @@ fn a_round_that_is_no_number_is_refused_in_one_line() {
 }
 
 #[test]
+fn an_error_counts_by_its_size_and_nothing_else_loses_its_sign() {
+    let mut value: serde_json::Value =
+        serde_json::from_str(&json(&crate::bench::tests::full())).expect("JSON");
+    value["schema"] = 3.into();
+    value["cells"] = serde_json::json!([
+        { "table": "t", "row": "r", "lock": "l", "values": [-2.0], "relative_error": -0.5 }
+    ]);
+    let results = results("reproduce", &value.to_string());
+    assert_eq!(results.rows.into_values().collect::<Vec<_>>(), [[[-2.0], [0.5]]]);
+}
+
+#[test]
 fn files_that_changed_are_unlike() {
     let text = json(&crate::bench::tests::full());
     let with = |files: &[(&str, &str)]| {
