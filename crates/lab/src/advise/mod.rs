@@ -39,8 +39,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     // Machines are refused before a program is started; how many workers there were is known only after.
     place::resolve(args, 1)?;
     let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
+    // Before there is a recording in memory, which is larger than its file.
+    let files = place::files(args)?;
     let (recorded, recording) = read(args)?;
-    let (places, files) = (place::resolve(args, recording.at_once)?, place::files(args)?);
+    let places = place::resolve(args, recording.at_once)?;
     let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
     let workload = Arc::new(recorded.workload(name));
     let case = |(machine, workers): &(Arc<Machine>, usize), lock: &String| Case {
