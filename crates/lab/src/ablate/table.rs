@@ -1,11 +1,11 @@
 //! What was measured of a lock, and how it is to the base: tables of ratios, for terminals or in Markdown.
 use super::rules::{self, BASE};
-use crate::bench::once;
 use core::fmt::Write;
 use core::iter;
 use lab_kit::export::grid::{pieces, table};
 use lab_kit::stats::{Ratio, Sides};
 use lab_kit::units::format_ns;
+use stanchion_cells::scenes::once;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Sample {

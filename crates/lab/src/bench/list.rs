@@ -1,10 +1,10 @@
 //! The text of `--list`.
 use super::contender::{Kind, Memory};
 use super::contenders::registry;
-use super::mix::once;
 use super::profiles;
 use core::fmt::Write;
 use lab_kit::export::grid::wrap;
+use stanchion_cells::scenes::once;
 
 pub(crate) fn list() -> String {
     let mut text = String::new();

@@ -2,7 +2,7 @@
 use super::cell::Profile;
 use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
-pub(crate) use stanchion_cells::scenes::once;
+use stanchion_cells::scenes::once;
 use stanchion_cells::threads;
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]

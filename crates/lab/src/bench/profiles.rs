@@ -1,8 +1,9 @@
 //! The profiles there are, and those a user makes up.
 use super::cell::Profile;
-use super::mix::{once, words};
+use super::mix::words;
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
+use stanchion_cells::scenes::once;
 use std::collections::BTreeMap;
 
 /// Profiles that have a name of their own, in the order of the tables: section and think time in nanoseconds,

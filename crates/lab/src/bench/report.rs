@@ -2,13 +2,14 @@
 pub(crate) use super::cell::State;
 use super::cell::{Calibration, Profile};
 use super::contender::{Kind, Memory};
-use super::mix::{Load, Mix, named, once};
+use super::mix::{Load, Mix, named};
 use super::plan::NO_LOCK;
 use super::warnings::Warning;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
+use stanchion_cells::scenes::once;
 use std::collections::BTreeMap;
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.

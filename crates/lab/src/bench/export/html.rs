@@ -1,6 +1,6 @@
 //! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
 use crate::bench::contender::Kind;
-use crate::bench::mix::{Load, named, once};
+use crate::bench::mix::{Load, named};
 use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
@@ -9,6 +9,7 @@ use lab_kit::export::svg::{Plot, Point, Scale, Series, sample_of};
 use lab_kit::export::{grid, page};
 use lab_kit::units::three_figures;
 use maud::{Markup, html};
+use stanchion_cells::scenes::once;
 
 /// Strong colours for our locks, in the order of the registry.
 const OURS: [&str; 6] = ["#c77d0a", "#8e44ad", "#d6539c", "#d1343f", "#9c5a2b", "#6a4cff"];

@@ -3,7 +3,6 @@
 //! A winner is the lock with the most acquisitions a second at one profile and thread count. A simulated
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
-use crate::bench::once;
 use lab_kit::column::Column;
 use lab_kit::export::columns::named;
 use lab_kit::interrupt;
@@ -11,6 +10,7 @@ use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
 use lab_kit::units::three_figures;
 use serde::{Serialize, Serializer};
+use stanchion_cells::scenes::once;
 use std::collections::BTreeMap;
 
 /// One lock of one cell: from a benchmark, then simulated.
