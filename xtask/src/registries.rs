@@ -23,7 +23,7 @@ pub(crate) struct Request {
     /// Then install it in a fresh environment: the example of its page, types, tests
     #[arg(long)]
     check: bool,
-    /// Not optimised, which takes a third of the time
+    /// Not optimised, so that it is built sooner
     #[arg(long)]
     debug: bool,
     /// With the tests that need Ray, which takes half a minute to start
