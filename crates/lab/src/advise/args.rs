@@ -45,6 +45,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CPUS", value_parser = within(0.01, 1024.0), help_heading = "Where it will run")]
     pub cpu_limit: Option<f64>,
 
+    /// Other processes that were busy meanwhile, such as clients, will run on other CPUs; so they do outside
+    /// of --cpu-limit
+    #[arg(long, help_heading = "Where it will run")]
+    pub alone: bool,
+
     /// Replace a field of the machine, such as host.fair-share.slice=3ms; may be given several times
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Where it will run")]
     pub set: Vec<String>,

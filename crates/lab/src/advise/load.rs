@@ -1,9 +1,10 @@
 //! From a recording to what the simulator replays.
-use super::telling;
+use super::telling::{self, Told};
 use crate::run::Places;
 use crate::run::record::codec::{Event, Item, Kind, What};
-use crate::run::record::file::{self, Meta, Totals};
+use crate::run::record::file::{self, CpuTime, Meta, Totals};
 use crate::run::record::raw::Chunk;
+use lab_kit::units::percent;
 use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -14,6 +15,8 @@ const WORKER: u64 = 10;
 
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
+/// A smaller part of the CPU time that other processes use is an accident.
+const OTHERS: f64 = 0.05;
 /// Locks that are told of.
 const TOLD: usize = 100;
 
@@ -74,7 +77,8 @@ pub(super) fn identity(event: &Event) -> Identity {
     (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
-pub(crate) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording), String> {
+/// `alone` leaves out what other processes computed meanwhile.
+pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorded, Recording), String> {
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
     let whole = file::read_path(path, |chunk| {
         processes.entry(chunk.process).or_default().entry(chunk.thread).or_default().push(chunk.clone());
@@ -92,16 +96,51 @@ pub(crate) fn load(path: &Path, places: &Places) -> Result<(Recorded, Recording)
     let workers = threads.len();
     threads.extend(others);
     let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
-    let scripts = threads.iter().enumerate().map(|(index, chunks)| telling::script(&program, index, chunks));
-    let scripts = scripts.collect::<Option<_>>().ok_or("is damaged")?;
+    let tell = |busy: f64| {
+        let told = |(index, chunks): (usize, &Vec<Chunk>)| {
+            telling::script(&program, index, chunks, if index < workers { busy } else { 0.0 })
+        };
+        threads.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
+    };
+    let mut told = tell(0.0)?;
+    let others = Others::of(program.meta, &told, workers).filter(|_| !alone);
+    if let Some(others) = &others {
+        told = tell(others.busy)?;
+    }
+    let scripts = told.into_iter().map(|told| told.script).collect();
     let (recorded, mut recording) = program.finish(scripts, workers);
     recording.limits = program.limits(&recording, &whole.totals, other_processes);
+    recording.limits.extend(others.map(|Others { share, .. }| {
+        let share = percent(share);
+        format!("other processes used {share} of the CPU time that was used, and are taken for clients of this one on the same CPUs; if they will run elsewhere, say --alone")
+    }));
     recording.locks.truncate(TOLD);
     for lock in &mut recording.locks {
         let place = (threads[0][0].pid, lock.address.clone());
         lock.places = places.get(&place).cloned().unwrap_or_default();
     }
     Ok((recorded, recording))
+}
+
+/// What other processes compute while a program runs.
+struct Others {
+    /// Of the CPU time that is used.
+    share: f64,
+    /// For each nanosecond that a worker is off its CPU.
+    busy: f64,
+}
+
+impl Others {
+    /// None if it is little, or not known. What is recorded as computing beyond the program's CPU time is
+    /// off its CPU, too: only longer times are looked at.
+    fn of(meta: &Meta, told: &[Told], workers: usize) -> Option<Self> {
+        let CpuTime { own, others } = meta.cpu?;
+        let computed: f64 = told.iter().map(|told| told.computed).sum();
+        let off: f64 = told[..workers].iter().map(|told| told.off).sum();
+        let unseen = others - (computed - own).max(0.0);
+        let share = unseen / (own + others);
+        (share > OTHERS && off > 0.0).then_some(Self { share, busy: unseen / off })
+    }
 }
 
 /// What has to be known of all threads before the script of any can be written.

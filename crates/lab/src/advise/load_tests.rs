@@ -29,12 +29,17 @@ fn chunk(thread: u64, events: &[Event]) -> Chunk {
 }
 
 fn written(chunks: &[Chunk], totals: Totals) -> tempfile::NamedTempFile {
+    written_beside(chunks, totals, None)
+}
+
+fn written_beside(chunks: &[Chunk], totals: Totals, cpu: Option<CpuTime>) -> tempfile::NamedTempFile {
     let meta = Meta {
         ticks_per_ns: 1.0,
         limit: 1,
         program: vec!["/bin/test".into()],
         provenance: Provenance::collect(0),
         cost: None,
+        cpu,
     };
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
     let mut writer = file::Writer::begin(file.reopen().expect("open"), &meta).expect("written");
@@ -63,7 +68,7 @@ fn nested(thread: u64, rounds: u64) -> Chunk {
 fn nested_locks_are_taken_in_their_order_and_each_once() {
     let file =
         written(&[nested(1, 500), nested(2, 500), chunk(3, &[event(9, 100, 0, 0, 10)])], Totals::default());
-    let (recorded, recording) = load(file.path(), &Places::default()).expect("a recording");
+    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
     assert_eq!(
         (recording.threads, recording.workers, recording.at_once, recording.private_locks),
         (3, 2, 2, 1)
@@ -95,7 +100,7 @@ fn times_without_sense_are_borne() {
     let most = u64::MAX - 1;
     let file =
         written(&[long(1, most, 0), long(1, 0, most), long(2, most, 0), long(2, 0, most)], Totals::default());
-    let (_, recording) = load(file.path(), &Places::default()).expect("a recording");
+    let (_, recording) = load(file.path(), &Places::default(), false).expect("a recording");
     assert_eq!((recording.acquisitions, recording.locks.len()), (4, 1));
     assert!(recording.waiting.is_finite() && recording.rate > 0.0, "{recording:?}");
 }
@@ -119,7 +124,7 @@ fn reads_again(thread: u64, rounds: u64) -> Chunk {
 #[test]
 fn who_reads_may_read_again_though_a_writer_waits() {
     let file = written(&[reads_again(1, 500), reads_again(2, 500)], Totals::default());
-    let (recorded, recording) = load(file.path(), &Places::default()).expect("a recording");
+    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
     assert_eq!((&recorded.locks[..], recording.locks[0].kind), (&[Class::Rw][..], "reader-writer lock"));
     let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
     let workload = Arc::new(recorded.workload("test"));
@@ -134,9 +139,9 @@ fn who_reads_may_read_again_though_a_writer_waits() {
 }
 
 /// A mark as the library writes it: so long after the last release.
-fn mark(what: u8, since: u64, numbers: [u64; 2]) -> Vec<u8> {
+fn mark(what: u8, since: u64, numbers: &[u64]) -> Vec<u8> {
     let mut bytes = vec![stanchion_wire::trace::mark::BIT | what];
-    for number in [since << 1, numbers[0], numbers[1]] {
+    for &number in [since << 1].iter().chain(numbers) {
         crate::run::record::codec::write_number(&mut bytes, number);
     }
     bytes
@@ -148,14 +153,14 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
     let thread = |number| {
         let mut all = chunk(number, &[]);
         for last in (0..100).map(|round| round * 1300) {
-            all.events.extend(mark(stanchion_wire::trace::mark::NOTIFIED, 1100, [0, 77]));
+            all.events.extend(mark(stanchion_wire::trace::mark::NOTIFIED, 1100, &[0, 77]));
             all.events.extend(chunk(number, &[event(5, last + 900, last, 0, 400)]).events);
         }
         all.number = 100;
         all
     };
     let file = written(&[thread(1), thread(2)], Totals::default());
-    let (mut recorded, recording) = load(file.path(), &Places::default()).expect("a recording");
+    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
     assert_eq!(recording.acquisitions, 200);
     recorded.once = true;
     let machine = machine::load("small-vm").expect("shipped").machine;
@@ -178,11 +183,43 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
     assert!((380..500).contains(&held), "{held} ns");
 }
 
+/// A server whose clients run on the same CPUs: more threads do no more work than those have time for.
+#[test]
+fn what_clients_compute_takes_cpus() {
+    let thread = |number| {
+        let mut all = chunk(number, &[]);
+        for last in (0..200).map(|round| round * 100_000) {
+            all.events.extend(mark(stanchion_wire::trace::mark::SLEPT, 90_000, &[90_000, 0, 10_000]));
+            all.events.extend(chunk(number, &[event(5, last + 95_000, last, 0, 5000)]).events);
+        }
+        all.number = 200;
+        all
+    };
+    let cpu = |others| Some(CpuTime { own: 8e6, others });
+    let rate = |others, alone| {
+        let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu(others));
+        let (recorded, recording) = load(file.path(), &Places::default(), alone).expect("a recording");
+        let told = recording.limits.iter().any(|limit| limit.contains("other processes used"));
+        let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
+        let workload = Arc::new(recorded.workload("test"));
+        let case = Case { machine, workload, lock: "stanchion".into(), workers: 8 };
+        let cells = predict::all(&recording, &[case], &[1, 2], true);
+        (cells[0].as_ref().expect("simulated").rate.mean, told)
+    };
+    // Of the 40 ms that two CPUs have, clients compute 30 and the program 8: 95 us for each acquisition.
+    let most = 2.0 / 95e-6;
+    let (with_clients, told) = rate(30e6, false);
+    assert!((most * 0.9..most * 1.01).contains(&with_clients) && told, "{with_clients}");
+    for (without, told) in [rate(0.0, false), rate(30e6, true)] {
+        assert!(without > most * 2.0 && !told, "{without}: threads that sleep");
+    }
+}
+
 #[test]
 fn what_is_missing_is_known() {
     let totals = Totals { dropped: 12, is_full: true, ..Totals::default() };
     let file = written(&[nested(1, 5)], totals);
-    let (_, recording) = load(file.path(), &Places::default()).expect("a recording");
+    let (_, recording) = load(file.path(), &Places::default(), false).expect("a recording");
     assert_eq!(recording.at_once, 1);
     for part in ["12 events were dropped", "one thread at a time", "is short"] {
         assert!(recording.limits.iter().any(|limit| limit.contains(part)), "{part}: {:?}", recording.limits);
@@ -192,9 +229,9 @@ fn what_is_missing_is_known() {
 #[test]
 fn files_that_are_no_recordings_are_refused() {
     let file = tempfile::NamedTempFile::new().expect("a temporary file");
-    assert!(load(file.path(), &Places::default()).expect_err("empty").contains("cut short"));
+    assert!(load(file.path(), &Places::default(), false).expect_err("empty").contains("cut short"));
     let none = written(&[], Totals::default());
-    assert!(load(none.path(), &Places::default()).expect_err("no events").contains("has no events"));
+    assert!(load(none.path(), &Places::default(), false).expect_err("no events").contains("has no events"));
 }
 
 #[test]

@@ -69,13 +69,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 
 /// The recording: the one that was named, or of the program, which is run first.
 fn read(args: &Args) -> Result<(Recorded, Recording), String> {
+    let alone = args.alone || args.cpu_limit.is_some();
     if let Some(path) = &args.trace {
-        return load::load(path, &program::Places::default())
+        return load::load(path, &program::Places::default(), alone)
             .map_err(|why| format!("{}: {why}; a program to record stands behind '--'", path.display()));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
     let path = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
     let how = program::Args {
+        lock: vec![program::DEFAULT.to_owned()],
         record: Some(path.clone()),
         stats: true,
         launch: args.launch.clone(),
@@ -87,7 +89,7 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         ..program::Args::default()
     };
     let (code, places) = program::record(&how)?;
-    let (recorded, mut recording) = load::load(&path, &places)
+    let (recorded, mut recording) = load::load(&path, &places, alone)
         .map_err(|why| format!("the recording of {} {why}", args.program[0].display()))?;
     if ![0, program::TIMED_OUT].contains(&code) {
         recording.limits.insert(0, format!("the program failed, with exit code {code}"));

@@ -11,7 +11,17 @@ use crate::run::record::raw::Chunk;
 use stanchion_sim::replay::{Script, Step, Writer};
 use std::collections::VecDeque;
 
-pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Option<Script> {
+/// A thread's script, and what it did in nanoseconds.
+pub(super) struct Told {
+    pub script: Script,
+    pub computed: f64,
+    /// Off its CPU, asleep or put aside.
+    pub off: f64,
+}
+
+/// `busy` is what other processes compute for each nanosecond that the thread is off its CPU. It stands in
+/// the script as the thread's own.
+pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], busy: f64) -> Option<Told> {
     let base = chunks.first()?.base;
     // Events come in the order of releases. Who held several took those first that have a negative time
     // before them, so these are read before all are merged.
@@ -29,12 +39,16 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk]) -> Optio
         outer: outer.into(),
         marks: VecDeque::new(),
         waits: 0,
+        busy,
+        computed: 0.0,
+        off: 0.0,
     };
     for chunk in chunks {
         chunk.items(|item| telling.item(item))?;
     }
     telling.marks_until(u64::MAX);
-    Some(telling.writer.finish())
+    let Telling { writer, computed, off, .. } = telling;
+    Some(Told { script: writer.finish(), computed, off })
 }
 
 struct Telling<'p> {
@@ -48,6 +62,9 @@ struct Telling<'p> {
     /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
     marks: VecDeque<(u64, What)>,
     waits: u64,
+    busy: f64,
+    computed: f64,
+    off: f64,
 }
 
 impl Telling<'_> {
@@ -99,7 +116,9 @@ impl Telling<'_> {
     /// The thread did something at `at`, and computed before it. Releases of private locks are no step.
     fn step(&mut self, at: u64, step: Option<Step>) {
         let computes = self.program.meta.ns(at.saturating_sub(self.last));
-        self.writer.compute(self.recorder.without(computes));
+        let computes = self.recorder.without(computes);
+        self.computed += computes;
+        self.writer.compute(computes);
         self.last = self.last.max(at);
         if let Some(step) = step {
             self.writer.step(self.program.meta.ns(self.last.saturating_sub(self.program.begins)), step);
@@ -113,12 +132,16 @@ impl Telling<'_> {
                 let since = at.saturating_sub(self.last);
                 let ran = (ran as f64 * self.program.meta.ticks_per_ns) as u64;
                 let off = asked.saturating_sub(waited).saturating_sub(ran).min(since);
-                if slept && off > 0 {
-                    self.step(at - off, Some(Step::Sleep(self.program.meta.ns(off) as u64)));
+                let nanos = self.program.meta.ns(off);
+                self.off += nanos;
+                let (busy, sleeps) = (nanos * self.busy, (nanos * (1.0 - self.busy)) as u64);
+                if slept && sleeps > 0 {
+                    self.step(at - off, Some(Step::Sleep(sleeps)));
                     self.last = at;
                 } else {
                     self.last += off;
                 }
+                self.writer.compute(busy);
             }
             What::Waited { span, was_notified, .. } => {
                 let cause = self.program.causes.get(&(self.index, self.waits)).filter(|_| was_notified);
@@ -181,7 +204,7 @@ mod tests {
     fn meta(cost: Option<Cost>, ticks_per_ns: f64) -> Meta {
         let cost = cost.map(|cost| Kind::ALL.into_iter().map(|kind| (kind, cost)).collect());
         let (program, provenance) = (Vec::new(), Provenance::collect(0));
-        Meta { ticks_per_ns, limit: 1, program, provenance, cost }
+        Meta { ticks_per_ns, limit: 1, program, provenance, cost, cpu: None }
     }
 
     #[test]

@@ -69,8 +69,12 @@ impl Activity {
         if capacity <= 0.0 {
             return (0.0, 0.0);
         }
-        let foreign = (self.busy - earlier.busy) - (self.own - earlier.own);
-        (foreign.max(0.0) / capacity, (self.stolen - earlier.stolen).max(0.0) / capacity)
+        (self.others_since(earlier) / capacity, (self.stolen - earlier.stolen).max(0.0) / capacity)
+    }
+
+    /// CPU seconds that other programs ran on CPUs of ours.
+    pub(crate) fn others_since(&self, earlier: &Self) -> f64 {
+        ((self.busy - earlier.busy) - (self.own - earlier.own)).max(0.0)
     }
 }
 

@@ -35,7 +35,7 @@ pub(crate) use args::{Args, Measure};
 pub(crate) use contenders::take_pthread_locks;
 pub(crate) use executor::work;
 use lab_kit::output::print;
-pub(crate) use machine::{available_cpus, cpus, other_runnable, restrict_to};
+pub(crate) use machine::{Activity, available_cpus, cpus, other_runnable, restrict_to};
 pub(crate) use report::{Cell, Report, State};
 pub(crate) use run::measure;
 use std::process::ExitCode;

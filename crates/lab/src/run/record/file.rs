@@ -30,6 +30,16 @@ pub(crate) struct Meta {
     /// What recording cost, if it was found out.
     #[serde(default)]
     pub cost: Option<Costs>,
+    /// What the CPUs did meanwhile, if the system told.
+    #[serde(default)]
+    pub cpu: Option<CpuTime>,
+}
+
+/// CPU time of a program and its children, and of all others on CPUs that it might use, in nanoseconds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct CpuTime {
+    pub own: f64,
+    pub others: f64,
 }
 
 impl Meta {

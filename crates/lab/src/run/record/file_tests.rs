@@ -10,6 +10,7 @@ fn meta() -> Meta {
         program: vec!["p".to_owned()],
         provenance: Provenance::collect(0),
         cost: None,
+        cpu: Some(CpuTime { own: 2e9, others: 5e8 }),
     }
 }
 

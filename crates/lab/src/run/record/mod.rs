@@ -9,9 +9,10 @@ pub(crate) mod file;
 pub(crate) mod raw;
 mod summary;
 
+use crate::bench::{Activity, available_cpus};
 use core::time::Duration;
 use cost::Costs;
-use file::{Meta, Totals};
+use file::{CpuTime, Meta, Totals};
 use lab_kit::export::{Exports, Writer};
 use lab_kit::output::{create_for, print};
 use lab_kit::provenance::Provenance;
@@ -37,6 +38,7 @@ pub(crate) struct Record {
     is_quiet: bool,
     /// What recording costs, if that is known.
     pub cost: Option<Costs>,
+    before: Activity,
 }
 
 impl Record {
@@ -52,7 +54,7 @@ impl Record {
         raw.as_file().set_len(limit).map_err(message)?;
         raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(message)?;
         let file = create_for("--record", &path, force)?;
-        Ok(Self { path, file, raw, limit, is_quiet, cost: None })
+        Ok(Self { path, file, raw, limit, is_quiet, cost: None, before: Activity::sample(&available_cpus()) })
     }
 
     /// Writes the trace of a program that has ended, and says so on standard error.
@@ -84,8 +86,16 @@ impl Record {
             program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             provenance: Provenance::collect(0),
             cost: self.cost.clone(),
+            cpu: self.cpu_time(),
         };
         file::convert(raw, &header, &meta, &self.file).map(Some).map_err(|error| error.to_string())
+    }
+
+    /// None where the system does not tell how busy its CPUs are.
+    fn cpu_time(&self) -> Option<CpuTime> {
+        let now = Activity::sample(&available_cpus());
+        let others = now.others_since(&self.before);
+        (now.busy > 0.0).then_some(CpuTime { own: (now.own - self.before.own) * 1e9, others: others * 1e9 })
     }
 }
 
