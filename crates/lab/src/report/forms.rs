@@ -212,7 +212,10 @@ impl Results {
             return Err(format!("{path}: its schema is {schema}, and this stanchion knows {}", form.schema));
         }
         let (mut names, mut unsound, mut rows) = (Vec::new(), Vec::new(), BTreeMap::<_, Row>::new());
-        for row in value[form.rows].as_array().into_iter().flatten() {
+        for (number, row) in (1..).zip(value[form.rows].as_array().into_iter().flatten()) {
+            if !row.is_object() {
+                return Err(format!("{path}: number {number} of its {} is no row", form.rows));
+            }
             let name: Vec<String> = form.keys.iter().map(|key| plain(&row[key])).collect();
             let known = rows.entry(name.clone()).or_insert_with(|| {
                 names.push(name.clone());

@@ -42,6 +42,15 @@ fn a_round_that_is_no_number_is_refused_in_one_line() {
 }
 
 #[test]
+fn what_is_no_row_is_refused_by_its_number() {
+    let mut value = serde_json::to_value(crate::bench::tests::full()).expect("JSON");
+    value["provenance"]["arguments"] = serde_json::json!(["bench"]);
+    value["cells"][1] = 5.into();
+    let refusal = Results::parse("x", &value.to_string()).err().expect("refused");
+    assert_eq!(refusal, "x: number 2 of its cells is no row");
+}
+
+#[test]
 fn an_error_counts_by_its_size_and_nothing_else_loses_its_sign() {
     let mut value: serde_json::Value =
         serde_json::from_str(&json(&crate::bench::tests::full())).expect("JSON");

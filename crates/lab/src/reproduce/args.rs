@@ -18,7 +18,7 @@ pub(crate) struct ReproduceArgs {
     pub seeds: u64,
 
     /// A first impression: one seed, a quarter of the virtual time
-    #[arg(long)]
+    #[arg(long, conflicts_with = "seeds")]
     pub quick: bool,
 
     /// List all tables, and stop

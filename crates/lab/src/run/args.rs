@@ -44,9 +44,9 @@ With --compare: 0 all went well; 1 a run failed, or printed something else; 2 re
 finished is kept."
 )]
 pub(crate) struct Args {
-    /// The lock to run under [default: stanchion]; with --compare those to run under, and the others are set
-    /// in relation to the first [default: libc,stanchion]; NAME+stats counts as --stats does, to see what
-    /// that costs
+    /// The lock to run under [default: the one in STANCHION, or stanchion]; with --compare those to run
+    /// under, and the others are set in relation to the first [default: libc,stanchion]; NAME+stats counts as
+    /// --stats does, to see what that costs
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
@@ -166,8 +166,9 @@ impl Ready {
 
 impl Args {
     pub(crate) fn single(&self) -> Result<Single, String> {
-        let chosen = self.locks()?;
-        let mut ready = self.ready(&chosen)?;
+        let outer = Outer::of_environment();
+        let chosen = self.locks(&outer)?;
+        let mut ready = self.ready(&chosen, outer)?;
         // Files come last, because a refusal leaves none behind.
         let ResultFile { json, force, quiet } = &self.files.results;
         let record = |path: &PathBuf| Record::prepare(path, self.launch.record_limit, *force, *quiet);
@@ -186,9 +187,10 @@ impl Args {
     }
 
     pub(crate) fn comparison(&self) -> Result<ExitCode, String> {
-        let chosen = self.locks()?;
+        let outer = Outer::of_environment();
+        let chosen = self.locks(&outer)?;
         let setting = self.setting(&chosen)?;
-        let ready = self.ready(&chosen)?;
+        let ready = self.ready(&chosen, outer)?;
         let experiment = Experiment::open(&self.files, &compare::FORMATS, setting.trials().len())?;
         let environments: Vec<_> = chosen.iter().map(|lock| ready.environment(lock, &self.set)).collect();
         let Ready { program, library, warning, .. } = ready;
@@ -196,7 +198,8 @@ impl Args {
         Ok(compare::run(&program, &environments, report, experiment, self.files.results.quiet))
     }
 
-    fn locks(&self) -> Result<Vec<String>, String> {
+    /// Those that were named here; or else a single run has the one that is named outside.
+    fn locks(&self, outer: &Outer) -> Result<Vec<String>, String> {
         let mut chosen = self.lock.clone();
         for (index, lock) in chosen.iter().enumerate() {
             locks::check(lock)?;
@@ -205,8 +208,9 @@ impl Args {
             }
         }
         if chosen.is_empty() {
+            let outside = outer.lock().filter(|_| !self.compare);
             chosen.extend(self.compare.then(|| locks::LIBC.to_owned()));
-            chosen.push(locks::DEFAULT.to_owned());
+            chosen.push(outside.unwrap_or_else(|| locks::DEFAULT.to_owned()));
         }
         let only = chosen[0].as_str();
         let is_libcs = [locks::LIBC, locks::LIBC_THROUGH].contains(&only);
@@ -238,10 +242,10 @@ impl Args {
     }
 
     /// Finds the program and the library, and tries the library with each lock.
-    fn ready(&self, chosen: &[String]) -> Result<Ready, String> {
+    fn ready(&self, chosen: &[String], outer: Outer) -> Result<Ready, String> {
         let mut ready = Ready {
             program: Program::find(&self.program, std::env::var_os("PATH").as_deref())?,
-            outer: Outer { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") },
+            outer,
             library: None,
             is_asked: self.stats || self.record.is_some(),
             cost: None,

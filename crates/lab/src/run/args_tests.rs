@@ -60,8 +60,18 @@ fn locks_are_checked_before_anything_else() {
     assert!(refused(&["--lock", "qspin,byte", "/no/such"]).contains("names 2 locks"));
     assert!(refused(&["--compare", "--lock", "qspin", "/no/such"]).contains("nothing to compare qspin with"));
     assert!(refused(&["--compare", "--lock", "qspin,libc,qspin", "/no/such"]).contains("qspin twice"));
-    assert_eq!(parsed(&["x"]).locks(), Ok(vec!["stanchion".to_owned()]));
-    assert_eq!(parsed(&["--compare", "x"]).locks(), Ok(vec!["libc".to_owned(), "stanchion".to_owned()]));
+    assert_eq!(parsed(&["x"]).locks(&Outer::default()), Ok(vec!["stanchion".to_owned()]));
+    assert_eq!(
+        parsed(&["--compare", "x"]).locks(&Outer::default()),
+        Ok(vec!["libc".to_owned(), "stanchion".to_owned()])
+    );
+    let outside = |words: &str| Outer { preload: None, words: Some(words.into()) };
+    let chosen =
+        |typed: &[&str], words: &str| parsed(typed).locks(&outside(words)).map(|locks| locks.join(" "));
+    assert_eq!(chosen(&["x"], "lock=cna,nopv, lock = byte").as_deref(), Ok("byte"));
+    assert_eq!(chosen(&["x"], "lock=libc").as_deref(), Ok("libc-through"));
+    assert_eq!(chosen(&["--lock", "qspin", "x"], "lock=cna").as_deref(), Ok("qspin"));
+    assert_eq!(chosen(&["--compare", "x"], "lock=cna").as_deref(), Ok("libc stanchion"));
 }
 
 #[test]
@@ -85,7 +95,7 @@ fn absurd_numbers_and_words_are_refused() {
 fn a_setting_is_what_was_typed_or_the_default() {
     let setting = |words: &[&str]| {
         let args = parsed(words);
-        args.setting(&args.locks().expect("sound")).expect("sound")
+        args.setting(&args.locks(&Outer::default()).expect("sound")).expect("sound")
     };
     let usual = setting(&["--compare", "x"]);
     assert_eq!((usual.runs, usual.warmup, usual.order, usual.metric), (5, 0, Order::Rotated, Metric::Wall));

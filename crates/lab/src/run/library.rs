@@ -63,12 +63,29 @@ pub(crate) struct Outer {
 }
 
 impl Outer {
-    /// Makes sure of the lock that is named outside, which the library never sees: `--lock` counts more.
+    pub(crate) fn of_environment() -> Self {
+        Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
+    }
+
+    /// Makes sure of the lock that is named outside, which the library does not see: `--lock` counts more.
     pub(crate) fn check(&self) -> Result<(), String> {
-        self.each().filter(|word| key(word) == b"lock").try_for_each(|word| {
-            let word = String::from_utf8_lossy(word);
-            let name = word.split_once('=').map_or("", |(_, name)| name);
-            locks::check_word(name).map_err(|why| format!("STANCHION: `{word}`: {why}"))
+        self.named().try_for_each(|(word, name)| {
+            locks::check_word(&name).map_err(|why| format!("STANCHION: `{word}`: {why}"))
+        })
+    }
+
+    /// The lock that is named outside, the last if there are several, as the library takes it.
+    pub(crate) fn lock(&self) -> Option<String> {
+        let (_, name) = self.named().last()?;
+        Some(if name == LIBC { LIBC_THROUGH.to_owned() } else { name })
+    }
+
+    /// Words about locks, and the names in them.
+    fn named(&self) -> impl Iterator<Item = (String, String)> {
+        self.each().filter(|word| key(word) == b"lock").map(|word| {
+            let word = String::from_utf8_lossy(word).into_owned();
+            let name = word.split_once('=').map_or("", |(_, name)| name.trim()).to_owned();
+            (word, name)
         })
     }
 

@@ -24,7 +24,7 @@ fn every_figure_has_a_verdict_and_a_table() {
             "small-vm",
         ),
         (
-            &["reproduce", "-q", "--quick", "--seeds", "1", "--table", "locktorture"],
+            &["reproduce", "-q", "--quick", "--table", "locktorture"],
             &["simulated", "error"],
             "locktorture",
         ),

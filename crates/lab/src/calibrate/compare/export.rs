@@ -4,7 +4,7 @@ use core::fmt::Write;
 use lab_kit::experiment::About;
 use lab_kit::export::columns::named;
 use lab_kit::stats::{Summary, median_error};
-use lab_kit::units::three_figures;
+use lab_kit::units::{plural, three_figures};
 
 pub(super) fn csv(comparison: &Comparison) -> String {
     let Comparison { schema, complete, provenance, native, machine, failures, .. } = comparison;
@@ -75,7 +75,11 @@ fn summary(comparison: &Comparison) -> String {
     }
     let mixed = comparison.rows.iter().filter(|row| row.two_kinds().is_some()).count();
     if mixed > 0 {
-        let _ = writeln!(text, "  {mixed} rates of two kinds: errors and winners are by their medians");
+        let _ = writeln!(
+            text,
+            "  {} of two kinds: errors and winners are by their medians",
+            plural(mixed, "rate")
+        );
     }
     text
 }
@@ -136,7 +140,7 @@ mod tests {
         let row = text.lines().find(|line| line.contains(" byte ")).expect("a row");
         assert!(row.contains("2.00 ±10%") && row.contains(" 0.50..4.00 "), "{row}");
         assert!(row.ends_with(" 0.23..2.22") && !row.contains("(0.45"), "1 of most, 4 of least: {row}");
-        assert!(text.contains("  1 rates of two kinds: errors and winners are by their medians"), "{text}");
+        assert!(text.contains("  1 rate of two kinds: errors and winners are by their medians"), "{text}");
     }
 
     #[test]

@@ -3,6 +3,7 @@ use crate::run::program::Program;
 use lab_kit::compare::{Comparison, Setting};
 use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
+use stanchion_cells::published::fingerprint::of_bytes;
 use std::ffi::OsString;
 use std::path::Path;
 
@@ -34,9 +35,13 @@ impl Report {
     ) -> Self {
         let lossy =
             |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        let digest =
+            |(name, path): (&str, &Path)| Some((name.to_owned(), of_bytes(&std::fs::read(path).ok()?)));
+        let files = [("program", &*program.binary)].into_iter().chain(library.map(|path| ("library", path)));
+        let files = files.filter_map(digest).collect();
         Self {
             schema: SCHEMA,
-            provenance: Provenance::collect(setting.seed),
+            provenance: Provenance { files, ..Provenance::collect(setting.seed) },
             file: program.path.display().to_string(),
             program: lossy(&program.words),
             library: library.map(|path| path.display().to_string()),
