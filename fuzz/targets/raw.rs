@@ -23,7 +23,8 @@ fuzz_target!(|lines: &[u8]| -> Corpus {
     let (raw, _) = sparse::file(32 * PAGE, lines, memory::file);
     let Ok(Some(header)) = Header::read(&raw) else { return Corpus::Reject };
     let (program, provenance) = (Vec::new(), Provenance::default());
-    let meta = Meta { ticks_per_ns: 1.0, limit: 32 * PAGE as u64, program, provenance, cost: None, cpu: None };
+    let meta =
+        Meta { ticks_per_ns: 1.0, limit: 32 * PAGE as u64, program, provenance, cost: None, cpu: None };
     let mut trace = Vec::new();
     let totals = convert(&raw, &header, &meta, &mut trace).expect("memory does not fail");
     totals.missing();

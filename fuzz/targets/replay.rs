@@ -25,7 +25,7 @@ mod run {
 
 fuzz_target!(|bytes: &[u8]| {
     let (_file, path) = memory::file(&sections::summed(bytes));
-    let Ok((recorded, recording)) = advise::load::load(&path, &run::Places::new()) else { return };
+    let Ok((recorded, recording)) = advise::load::load(&path, &run::Places::new(), false) else { return };
     let spec = Spec {
         machine: &machine::load("small-vm").expect("shipped").machine,
         workload: &recorded.workload("recorded"),

@@ -47,6 +47,6 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
     if let Ok(summary) = Summary::of(&path) {
         _ = (summary.text(), summary.json());
     }
-    _ = advise::load::load(&path, &run::Places::new());
+    _ = advise::load::load(&path, &run::Places::new(), false);
     Corpus::Keep
 });
