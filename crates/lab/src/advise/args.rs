@@ -45,8 +45,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CPUS", value_parser = within(0.01, 1024.0), help_heading = "Where it will run")]
     pub cpu_limit: Option<f64>,
 
-    /// Other processes that were busy meanwhile, such as clients, will run on other CPUs; so they do outside
-    /// of --cpu-limit
+    /// Other processes that were busy meanwhile, such as clients, will run on other CPUs; --cpu-limit implies
+    /// it
     #[arg(long, help_heading = "Where it will run")]
     pub alone: bool,
 

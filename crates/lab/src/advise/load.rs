@@ -103,8 +103,9 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         threads.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
     };
     let mut told = tell(0.0)?;
-    let others = Others::of(program.meta, &told, workers).filter(|_| !alone);
-    if let Some(others) = &others {
+    let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
+    if let Some(others) = others.as_ref().filter(|_| !alone) {
+        drop(told);
         told = tell(others.busy)?;
     }
     let scripts = told.into_iter().map(|told| told.script).collect();
@@ -112,7 +113,12 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     recording.limits = program.limits(&recording, &whole.totals, other_processes);
     recording.limits.extend(others.map(|Others { share, .. }| {
         let share = percent(share);
-        format!("other processes used {share} of the CPU time that was used, and are taken for clients of this one on the same CPUs; if they will run elsewhere, say --alone")
+        let how = if alone {
+            "will run elsewhere"
+        } else {
+            "compute for this one, on the same CPUs (not so: --alone)"
+        };
+        format!("other processes used {share} of the CPU time that was used; it is assumed that they {how}")
     }));
     recording.locks.truncate(TOLD);
     for lock in &mut recording.locks {
@@ -126,20 +132,23 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
 struct Others {
     /// Of the CPU time that is used.
     share: f64,
-    /// For each nanosecond that a worker is off its CPU.
+    /// For each nanosecond that a worker is off its CPU: 1 at most, so that what was recorded takes as long.
     busy: f64,
 }
 
 impl Others {
-    /// None if it is little, or not known. What is recorded as computing beyond the program's CPU time is
-    /// off its CPU, too: only longer times are looked at.
-    fn of(meta: &Meta, told: &[Told], workers: usize) -> Option<Self> {
-        let CpuTime { own, others } = meta.cpu?;
+    /// None if it is little, or not known. Where more computing is recorded than the program had CPU time, it
+    /// was off its CPU for moments that the recording does not show; that much is in the scripts already.
+    fn of(program: &Program, told: &[Told], workers: usize) -> Option<Self> {
+        let CpuTime { wall, own, others } = program.meta.cpu?;
+        // What the recording covers of all that.
+        let covered = (program.meta.ns(program.ends - program.begins) / wall).min(1.0);
+        let (own, others) = (own * covered, others * covered);
         let computed: f64 = told.iter().map(|told| told.computed).sum();
         let off: f64 = told[..workers].iter().map(|told| told.off).sum();
         let unseen = others - (computed - own).max(0.0);
         let share = unseen / (own + others);
-        (share > OTHERS && off > 0.0).then_some(Self { share, busy: unseen / off })
+        (share > OTHERS && off > 0.0).then_some(Self { share, busy: (unseen / off).min(1.0) })
     }
 }
 

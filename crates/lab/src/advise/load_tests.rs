@@ -195,7 +195,7 @@ fn what_clients_compute_takes_cpus() {
         all.number = 200;
         all
     };
-    let cpu = |others| Some(CpuTime { own: 8e6, others });
+    let cpu = |others| Some(CpuTime { wall: 20e6, own: 8e6, others });
     let rate = |others, alone| {
         let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu(others));
         let (recorded, recording) = load(file.path(), &Places::default(), alone).expect("a recording");
@@ -210,8 +210,8 @@ fn what_clients_compute_takes_cpus() {
     let most = 2.0 / 95e-6;
     let (with_clients, told) = rate(30e6, false);
     assert!((most * 0.9..most * 1.01).contains(&with_clients) && told, "{with_clients}");
-    for (without, told) in [rate(0.0, false), rate(30e6, true)] {
-        assert!(without > most * 2.0 && !told, "{without}: threads that sleep");
+    for ((without, told), others) in [(rate(0.0, false), false), (rate(30e6, true), true)] {
+        assert!(without > most * 2.0 && told == others, "{without}: threads that sleep");
     }
 }
 

@@ -40,6 +40,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], busy: f6
         marks: VecDeque::new(),
         waits: 0,
         busy,
+        owed: 0.0,
         computed: 0.0,
         off: 0.0,
     };
@@ -63,6 +64,8 @@ struct Telling<'p> {
     marks: VecDeque<(u64, What)>,
     waits: u64,
     busy: f64,
+    /// What others computed, and is not in the script yet.
+    owed: f64,
     computed: f64,
     off: f64,
 }
@@ -73,6 +76,7 @@ impl Telling<'_> {
             Item::Event(event) => {
                 if event.think >= 0 {
                     self.marks_until(event.came);
+                    self.others_compute();
                     self.outer_until(event.came);
                     self.acquire(&event);
                 }
@@ -81,10 +85,16 @@ impl Telling<'_> {
                 self.outer_until(released);
                 let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
                 self.step(released, self.number(&event).map(release));
+                self.others_compute();
                 self.recorder.begins(event.key.kind(), |cost| cost.think);
             }
             Item::Mark(at, what) => self.marks.push_back((at, what)),
         }
+    }
+
+    /// What other processes computed up to now: outside of the section, wherever it was.
+    fn others_compute(&mut self) {
+        self.writer.compute(core::mem::take(&mut self.owed));
     }
 
     fn marks_until(&mut self, at: u64) {
@@ -141,7 +151,7 @@ impl Telling<'_> {
                 } else {
                     self.last += off;
                 }
-                self.writer.compute(busy);
+                self.owed += busy;
             }
             What::Waited { span, was_notified, .. } => {
                 let cause = self.program.causes.get(&(self.index, self.waits)).filter(|_| was_notified);

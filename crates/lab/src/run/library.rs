@@ -67,7 +67,8 @@ impl Outer {
         Self { preload: std::env::var_os("LD_PRELOAD"), words: std::env::var_os("STANCHION") }
     }
 
-    /// Makes sure of the lock that is named outside, which the library does not see: `--lock` counts more.
+    /// Makes sure of the lock that is named outside. The library does not see it: `--lock` counts more, or
+    /// the command takes it over.
     pub(crate) fn check(&self) -> Result<(), String> {
         self.named().try_for_each(|(word, name)| {
             locks::check_word(&name).map_err(|why| format!("STANCHION: `{word}`: {why}"))
@@ -75,16 +76,17 @@ impl Outer {
     }
 
     /// The lock that is named outside, the last if there are several, as the library takes it.
-    pub(crate) fn lock(&self) -> Option<String> {
-        let (_, name) = self.named().last()?;
-        Some(if name == LIBC { LIBC_THROUGH.to_owned() } else { name })
+    pub(crate) fn lock(&self) -> Result<Option<String>, String> {
+        self.check()?;
+        let name = self.named().last().map(|(_, name)| name);
+        Ok(name.map(|name| if name == LIBC { LIBC_THROUGH.to_owned() } else { name }))
     }
 
     /// Words about locks, and the names in them.
     fn named(&self) -> impl Iterator<Item = (String, String)> {
         self.each().filter(|word| key(word) == b"lock").map(|word| {
             let word = String::from_utf8_lossy(word).into_owned();
-            let name = word.split_once('=').map_or("", |(_, name)| name.trim()).to_owned();
+            let name = word.split_once('=').map_or("", |(_, name)| name).to_owned();
             (word, name)
         })
     }

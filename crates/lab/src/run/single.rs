@@ -33,7 +33,11 @@ pub(crate) fn run(mut single: Single) -> u8 {
     if let Some(warning) = &single.warning {
         eprintln!("stanchion: warning: {warning}");
     }
-    let code = match supervise(&single) {
+    let ended = supervise(&single);
+    if let Some(record) = &mut single.record {
+        record.note_end();
+    }
+    let code = match ended {
         Ok(Gone { end: End::TimedOut, .. }) => {
             let timeout = single.timeout.unwrap_or_default();
             eprintln!("stanchion: ended the program after --timeout {timeout}s");

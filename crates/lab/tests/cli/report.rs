@@ -23,11 +23,7 @@ fn every_figure_has_a_verdict_and_a_table() {
             &["throughput", "p999", "fairness"],
             "small-vm",
         ),
-        (
-            &["reproduce", "-q", "--quick", "--table", "locktorture"],
-            &["simulated", "error"],
-            "locktorture",
-        ),
+        (&["reproduce", "-q", "--quick", "--table", "locktorture"], &["simulated", "error"], "locktorture"),
     ] {
         let file = result(dir.path(), words[0], words);
         let text = passed(&["report", &file, &file, "--figure", &figures.join(",")]);

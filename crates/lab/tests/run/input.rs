@@ -63,7 +63,7 @@ fn words_that_the_library_does_not_know_are_found_out_before() {
     assert!(line.contains("unknown word bogus"), "{line}");
 }
 
-/// The library never sees it, since the lock that the command chose counts.
+/// The library never sees it: the command takes it over, or the lock that it was told counts.
 #[test]
 fn a_lock_in_the_environment_that_nobody_knows_is_found_out_before() {
     let Some(preload) = Preload::build() else { return };

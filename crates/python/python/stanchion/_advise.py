@@ -38,6 +38,7 @@ def advise(
     lock: Names = "stanchion",
     cpus: int | None = None,
     cpu_limit: float | None = None,
+    alone: bool = False,
     threads: Counts | None = None,
     overcommit: Counts | None = None,
     set: Settings = (),
@@ -51,6 +52,7 @@ def advise(
     machine: names of :func:`machines`, or paths of files of your own; this machine, if nothing is said.
     lock: locks to compare with the C library's, or ``"all"``.
     cpus: so many CPUs on each machine. cpu_limit: a container's limit, in CPUs.
+    alone: other processes that were busy meanwhile, such as clients, will run on other CPUs.
     threads: threads that work; as recorded, if nothing is said. overcommit: the same, for each CPU.
     set: fields of the machine to replace. seeds, seed: how many runs of each case, and the first seed.
     command: the ``stanchion`` command, which is not in the wheel.
@@ -71,7 +73,7 @@ def advise(
         "--seed": seed,
     }
     given = [f"{name}={value}" for name, value in options.items() if value is not None]
-    given += [f"--set={value}" for value in settings(set)]
+    given += [f"--set={value}" for value in settings(set)] + ["--alone"] * alone
     with tempfile.TemporaryDirectory() as place:
         file = Path(place) / "advice.json"
         run = subprocess.run(

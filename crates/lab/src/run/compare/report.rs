@@ -37,7 +37,7 @@ impl Report {
             |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let digest =
             |(name, path): (&str, &Path)| Some((name.to_owned(), of_bytes(&std::fs::read(path).ok()?)));
-        let files = [("program", &*program.binary)].into_iter().chain(library.map(|path| ("library", path)));
+        let files = [("program", &*program.path)].into_iter().chain(library.map(|path| ("library", path)));
         let files = files.filter_map(digest).collect();
         Self {
             schema: SCHEMA,

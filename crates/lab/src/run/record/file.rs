@@ -35,11 +35,23 @@ pub(crate) struct Meta {
     pub cpu: Option<CpuTime>,
 }
 
-/// CPU time of a program and its children, and of all others on CPUs that it might use, in nanoseconds.
+/// How long a program ran, and the CPU time meanwhile, in nanoseconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct CpuTime {
+    pub wall: f64,
+    /// Of the program, and of children that it waited for.
     pub own: f64,
+    /// Of all others, on CPUs that the command might use.
     pub others: f64,
+}
+
+impl CpuTime {
+    /// A year of a thousand CPUs.
+    const MOST: f64 = 3.2e19;
+
+    fn is_sound(&self) -> bool {
+        [self.wall, self.own, self.others].iter().all(|time| (0.0..Self::MOST).contains(time))
+    }
 }
 
 impl Meta {
@@ -176,7 +188,8 @@ pub(crate) fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<(
     let totals = totals(&payload).ok_or(DAMAGED)?;
     let is_over = from.read(&mut [0]).is_ok_and(|more| more == 0);
     let fits = (totals.chunks, totals.events) == found && is_over;
-    if !fits || !meta.ticks_per_ns.is_finite() || meta.ticks_per_ns <= 0.0 {
+    let is_sound = meta.cpu.is_none_or(|cpu| cpu.is_sound());
+    if !fits || !is_sound || !meta.ticks_per_ns.is_finite() || meta.ticks_per_ns <= 0.0 {
         return Err(DAMAGED.to_owned());
     }
     Ok(Whole { meta, locks, totals })

@@ -38,7 +38,9 @@ pub(crate) struct Record {
     is_quiet: bool,
     /// What recording costs, if that is known.
     pub cost: Option<Costs>,
+    cpus: Vec<usize>,
     before: Activity,
+    cpu: Option<CpuTime>,
 }
 
 impl Record {
@@ -54,7 +56,21 @@ impl Record {
         raw.as_file().set_len(limit).map_err(message)?;
         raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(message)?;
         let file = create_for("--record", &path, force)?;
-        Ok(Self { path, file, raw, limit, is_quiet, cost: None, before: Activity::sample(&available_cpus()) })
+        let cpus = available_cpus();
+        let before = Activity::sample(&cpus);
+        Ok(Self { path, file, raw, limit, is_quiet, cost: None, cpus, before, cpu: None })
+    }
+
+    /// The program has just ended. Nothing is known of the CPUs where the system does not tell how busy they
+    /// are.
+    pub(crate) fn note_end(&mut self) {
+        let (before, now) = (&self.before, Activity::sample(&self.cpus));
+        let cpu = CpuTime {
+            wall: (now.at - before.at).as_secs_f64() * 1e9,
+            own: (now.own - before.own) * 1e9,
+            others: now.others_since(before) * 1e9,
+        };
+        self.cpu = (now.busy > 0.0).then_some(cpu);
     }
 
     /// Writes the trace of a program that has ended, and says so on standard error.
@@ -86,16 +102,9 @@ impl Record {
             program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             provenance: Provenance::collect(0),
             cost: self.cost.clone(),
-            cpu: self.cpu_time(),
+            cpu: self.cpu,
         };
         file::convert(raw, &header, &meta, &self.file).map(Some).map_err(|error| error.to_string())
-    }
-
-    /// None where the system does not tell how busy its CPUs are.
-    fn cpu_time(&self) -> Option<CpuTime> {
-        let now = Activity::sample(&available_cpus());
-        let others = now.others_since(&self.before);
-        (now.busy > 0.0).then_some(CpuTime { own: (now.own - self.before.own) * 1e9, others: others * 1e9 })
     }
 }
 
