@@ -41,6 +41,8 @@ def test_advice_has_the_answer_and_a_row_for_each_case(trace: Path) -> None:
     assert {row["workers"] for row in advice.cells} == {2, 4}
     again = stanchion.advise(trace, "small-vm", lock=["stanchion", "cna"], threads=[2, 4], seeds=2, command=COMMAND)
     assert again.cells == advice.cells, "a seed is a result"
+    alone = stanchion.advise(trace, "small-vm", threads=2, seeds=1, alone=True, command=COMMAND)
+    assert alone.cells and "--alone" in alone.report["provenance"]["arguments"]
 
 
 def test_what_the_command_refuses_is_one_line(trace: Path, tmp_path: Path) -> None:
