@@ -210,7 +210,7 @@ impl Args {
         let mut whence = "";
         if chosen.is_empty() {
             let outside = if self.compare { None } else { outer.lock()? };
-            whence = outside.as_ref().map_or("", |_| "in STANCHION ");
+            whence = outside.as_ref().map_or("", |_| " (named in STANCHION)");
             chosen.extend(self.compare.then(|| locks::LIBC.to_owned()));
             chosen.push(outside.unwrap_or_else(|| locks::DEFAULT.to_owned()));
         }
@@ -219,10 +219,10 @@ impl Args {
         Err(match chosen.len() {
             1 if self.compare => format!("--compare has nothing to compare {only} with; name more locks"),
             1 if self.record.is_some() && is_libcs => {
-                format!("--record records our locks, and {whence}{only} are libc's own")
+                format!("--record records our locks, and {only}{whence} are libc's own")
             }
             1 if self.stats && is_libcs => {
-                format!("--stats counts at our locks, and {whence}{only} are libc's own")
+                format!("--stats counts at our locks, and {only}{whence} are libc's own")
             }
             more @ 2.. if !self.compare => {
                 format!("--lock names {more} locks, and a run has one; use --compare")
