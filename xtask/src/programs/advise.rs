@@ -17,10 +17,10 @@ use lab_kit::export::json;
 use lab_kit::interrupt;
 use lab_kit::stats::{Ratio, median};
 use lab_kit::units::{percent, three_figures};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// Threads for each CPU. The first load is recorded.
@@ -32,7 +32,7 @@ const LIMITED: (usize, f64) = (4, 0.5);
 /// Advice is right if its lock is within so much of the best.
 const RIGHT: f64 = 0.95;
 
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Cell {
     program: String,
     threads: usize,
@@ -65,7 +65,7 @@ impl Cell {
 pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: &Request) -> Result<bool> {
     let relative = locks.first().is_some_and(|lock| lock.name == LIBC) && locks.len() > 1;
     ensure!(relative, "predictions are relative to libc; name it first in --lock, and others");
-    let out = request.out.clone().unwrap_or_else(|| built::target(&kit.root).join("programs/advised"));
+    let out = directory(&kit.root, request);
     fs::create_dir_all(&out)?;
     let laboratory = built::laboratory(&kit.root)?;
     let mut loads = Vec::from(LOADS.map(|load| (load, None, locks.to_vec())));
@@ -81,7 +81,7 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
     let mut cells: Vec<Cell> = Vec::new();
     for program in programs.iter().filter(|program| program.advised) {
         kit.get_ready(program, locks)?;
-        let trace = out.join(format!("{}.stn", program.name));
+        let trace = trace(&out, &program.name);
         let [command, file] = [&laboratory, &trace].map(|path| path.display().to_string());
         let wrapper = [&command, "run", "--quiet", "--force", "--lock", "stanchion", "--record", &file, "--"];
         let wrapper = wrapper.map(str::to_owned);
@@ -110,35 +110,67 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
         };
         let mut of_program = Vec::new();
         for (row, &(overcommit, limit, _)) in loads.iter().enumerate() {
-            let answer = ask(&laboratory, &trace, &law, (overcommit, limit), locks)?;
-            for Lock { name: lock, .. } in locks {
-                let mut predicted = answer["cells"].as_array().into_iter().flatten();
-                let predicted = predicted.find(|cell| cell["lock"] == **lock).unwrap_or(&Value::Null);
-                let rate = predicted["rate"]["mean"].as_f64();
-                let law = predicted["workers"].as_f64().and_then(|threads| law_at(&answer["law"], threads));
-                let Some((came, ratio)) = row_of(row, lock).zip(ratio(row, lock)) else { continue };
-                of_program.push(Cell {
+            let threads = kit.cpus * overcommit;
+            let cell = |lock: &Lock| {
+                let (came, ratio) = row_of(row, &lock.name).zip(ratio(row, &lock.name))?;
+                Some(Cell {
                     program: program.name.clone(),
-                    threads: kit.cpus * overcommit,
+                    threads,
                     limit,
-                    lock: lock.clone(),
+                    lock: lock.name.clone(),
                     measured: came.summary.as_ref().map_or(0.0, |rates| rates.median),
                     ratio,
-                    predicted: rate.context("stanchion advise: its answer has not all locks")?,
-                    law,
-                    is_fitted: lock == LIBC && limit.is_none() && FITTED.contains(&row),
-                    advised: answer["advice"]["take"] == **lock,
-                });
-            }
+                    predicted: 0.0,
+                    law: None,
+                    is_fitted: lock.name == LIBC && limit.is_none() && FITTED.contains(&row),
+                    advised: false,
+                })
+            };
+            let mut of_load: Vec<Cell> = locks.iter().filter_map(cell).collect();
+            let answer = predict(&laboratory, &trace, Some(&law), &mut of_load)?;
+            of_load.iter_mut().for_each(|cell| cell.law = law_at(&answer["law"], threads as f64));
+            of_program.extend(of_load);
         }
         normalise(&mut of_program);
         cells.extend(of_program);
-        fs::write(out.join("advise.json"), json(&cells))?;
-        fs::write(out.join("advise.md"), markdown(&cells))?;
+        write(&out, &cells)?;
     }
     print!("{}", markdown(&cells));
     println!("\nwritten to {}", out.display());
     Ok(interrupt::requested() || !cells.is_empty())
+}
+
+/// Predicts again from the recordings of an earlier run, beside what was measured then.
+pub(super) fn again(root: &Path, request: &Request) -> Result<bool> {
+    let (out, laboratory) = (directory(root, request), built::laboratory(root)?);
+    let measured = out.join("advise.json");
+    let text = fs::read_to_string(&measured);
+    let text = text.with_context(|| format!("{}: run --advise first", measured.display()))?;
+    let mut cells: Vec<Cell> = serde_json::from_str(&text)?;
+    for of_program in cells.chunk_by_mut(|a, b| a.program == b.program) {
+        let trace = trace(&out, &of_program[0].program);
+        println!("{}", of_program[0].program);
+        for of_load in of_program.chunk_by_mut(|a, b| (a.threads, a.limit) == (b.threads, b.limit)) {
+            predict(&laboratory, &trace, None, of_load)?;
+        }
+        normalise(of_program);
+    }
+    write(&out, &cells)?;
+    print!("{}", markdown(&cells));
+    Ok(true)
+}
+
+fn directory(root: &Path, request: &Request) -> PathBuf {
+    request.out.clone().unwrap_or_else(|| built::target(root).join("programs/advised"))
+}
+
+fn trace(out: &Path, program: &str) -> PathBuf {
+    out.join(format!("{program}.stn"))
+}
+
+fn write(out: &Path, cells: &[Cell]) -> Result<()> {
+    fs::write(out.join("advise.json"), json(&cells))?;
+    Ok(fs::write(out.join("advise.md"), markdown(cells))?)
 }
 
 fn law_at(law: &Value, threads: f64) -> Option<f64> {
@@ -147,23 +179,27 @@ fn law_at(law: &Value, threads: f64) -> Option<f64> {
     Some(one? * threads / (1.0 + serial? * more + agree? * threads * more))
 }
 
-fn ask(
-    laboratory: &Path,
-    trace: &Path,
-    law: &str,
-    (overcommit, limit): (usize, Option<f64>),
-    locks: &[Lock],
-) -> Result<Value> {
+/// What `stanchion advise` says of one load; throughput of each lock stands in its cell then. `law` has
+/// throughput that was measured.
+fn predict(laboratory: &Path, trace: &Path, law: Option<&str>, cells: &mut [Cell]) -> Result<Value> {
     let answer = trace.with_extension("json");
-    let others: Vec<&str> = locks[1..].iter().map(|lock| lock.name.as_str()).collect();
+    let locks: Vec<&str> = cells.iter().map(|cell| cell.lock.as_str()).filter(|lock| *lock != LIBC).collect();
     let mut command = Command::new(laboratory);
-    command.arg("advise").arg(trace).args(["--here", "--quiet", "--force", "--lock", &others.join(",")]);
-    command.args(["--measured", law, "--overcommit", &overcommit.to_string()]);
-    command.args(limit.map(|cpus| format!("--cpu-limit={cpus}")));
+    command.arg("advise").arg(trace).args(["--here", "--quiet", "--force", "--lock", &locks.join(",")]);
+    command.args(law.map(|law| format!("--measured={law}")));
+    command.arg(format!("--threads={}", cells[0].threads));
+    command.args(cells[0].limit.map(|cpus| format!("--cpu-limit={cpus}")));
     let ran = command.arg("--json").arg(&answer).output()?;
     let told = || format!("stanchion advise: {}", String::from_utf8_lossy(&ran.stderr).trim());
-    let read = serde_json::from_str(&fs::read_to_string(&answer).with_context(told)?)?;
+    let read: Value = serde_json::from_str(&fs::read_to_string(&answer).with_context(told)?)?;
     fs::remove_file(&answer)?;
+    for cell in cells {
+        let mut predicted = read["cells"].as_array().into_iter().flatten();
+        let predicted = predicted.find(|predicted| predicted["lock"] == *cell.lock).unwrap_or(&Value::Null);
+        let rate = predicted["rate"]["mean"].as_f64();
+        cell.predicted = rate.context("stanchion advise: its answer has not all locks")?;
+        cell.advised = read["advice"]["take"] == *cell.lock;
+    }
     Ok(read)
 }
 

@@ -2,7 +2,7 @@
 //!
 //! What is run stands in tests/programs/programs.toml ([`table`]). [`kit`] makes what they need and sees that
 //! they take the library, [`mod@play`] runs one and judges what it printed. `--check`, `--measure` and
-//! `--self-test` are in [`measure`], the tables in [`report`], `--advise` in [`advise`].
+//! `--self-test` are in [`measure`], the tables in [`report`], `--advise` and `--predict` in [`advise`].
 mod advise;
 mod kit;
 mod measure;
@@ -50,7 +50,8 @@ pub(crate) struct Request {
     /// With --measure and --advise: so many runs of each, interleaved
     #[arg(long = "rounds", value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
     runs: usize,
-    /// With --measure and --advise: where results go [default: target/programs/measured, .../advised]
+    /// With --measure, --advise and --predict: where results go [default: target/programs/measured,
+    /// .../advised]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// With --measure: write over the results of an earlier measurement
@@ -71,6 +72,9 @@ struct Mode {
     /// What `stanchion advise` predicts, beside what the programs do
     #[arg(long)]
     advise: bool,
+    /// What it predicts now, from the recordings of an earlier --advise and beside what that measured
+    #[arg(long)]
+    predict: bool,
     /// See whether the checks notice libraries that are broken on purpose
     #[arg(long)]
     self_test: bool,
@@ -91,6 +95,9 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<ExitCode> {
             println!("{name:<26} {hot}{about}\n{:<26} verified: {verified}", "");
         }
         return Ok(ExitCode::SUCCESS);
+    }
+    if request.mode.predict {
+        return Ok(exit_code(advise::again(root, request)?));
     }
     let is_here = |program: &Program| program.needs.iter().all(|need| kit::find(need).is_some());
     let (here, absent): (Vec<_>, Vec<_>) = programs.into_iter().partition(is_here);

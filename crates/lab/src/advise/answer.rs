@@ -2,7 +2,7 @@
 use super::load::{Lock, Recording};
 use super::place::HERE;
 use super::predict::{Cell, TODAY};
-use super::report::{Advice, Outlook, Report, WhatIf, gain_over};
+use super::report::{Advice, Outlook, Report, WIDE, WhatIf, gain_over};
 use lab_kit::column::{Column, Figure};
 use lab_kit::experiment::About;
 use lab_kit::export::columns::{named, table};
@@ -91,7 +91,7 @@ fn case(cell: &Cell) -> String {
 }
 
 fn headline(report: &Report) -> Vec<String> {
-    let Some(Advice { lock, gain, at, today, waiting, outlook, .. }) = &report.advice else {
+    let Some(Advice { lock, gain, at, today, waiting, outlook, free, .. }) = &report.advice else {
         return vec!["No advice: nothing was simulated to its end.".to_owned()];
     };
     let doubt = match outlook {
@@ -108,9 +108,15 @@ fn headline(report: &Report) -> Vec<String> {
     };
     let why = if *waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
     let waiting = percent(*waiting);
-    vec![format!(
+    let mut lines = vec![format!(
         "{doubt}: threads {why} ({waiting} of their time at most), and {lock} changes throughput to {gain} of today's."
-    )]
+    )];
+    lines.extend(
+        free.map(|free| {
+            format!("If sleeping and waking cost nothing, it would be {free} of today's at most.")
+        }),
+    );
+    lines
 }
 
 /// A cell, of a report.
@@ -153,7 +159,7 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
 /// A doubt that the seeds themselves show.
 fn widest(report: &Report) -> Option<String> {
     let widths = report.cells.iter().filter_map(|cell| Some((cell.rate.relative()?, cell)));
-    let (width, cell) = widths.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(width, _)| *width > 0.15)?;
+    let (width, cell) = widths.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(width, _)| *width > WIDE)?;
     let (lock, case, width) = (&cell.lock, case(cell), percent(width));
     Some(format!("{lock} with {case} differs by {width} between seeds: take more --seeds"))
 }

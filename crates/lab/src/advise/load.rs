@@ -44,7 +44,7 @@ impl Lock {
 }
 
 /// What is known of a recording besides what is replayed.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 pub(crate) struct Recording {
     pub program: Vec<String>,
     pub threads: usize,

@@ -17,14 +17,18 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Files, Formats, ResultFile};
+use lab_kit::stats::Ratio;
 use load::Recording;
 use predict::{Case, Cell, TODAY};
-use report::{Report, WhatIf};
+use report::{Outlook, Report, WAITS, WhatIf, gain_over};
 use stanchion_cells::scenes::once;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
 use std::process::ExitCode;
 use std::sync::Arc;
+
+/// How many times as many seeds there are where they differ much.
+const MORE: u64 = 4;
 
 const FORMATS: Formats<Report> =
     Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(answer::page) };
@@ -35,7 +39,10 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         return Err("nothing to advise on: write -- and a program, or the name of a recording".to_owned());
     }
     let locks = locks(args)?;
-    let seeds: Vec<u64> = (0..args.seeds).map(|more| args.seed.wrapping_add(more)).collect();
+    let seeds = |times: u64| -> Vec<u64> {
+        (0..args.seeds * times).map(|more| args.seed.wrapping_add(more)).collect()
+    };
+    let quiet = args.files.results.quiet;
     // Machines are refused before a program is started; how many workers there were is known only after.
     place::resolve(args, 1)?;
     let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
@@ -53,11 +60,23 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     };
     let cases = places.iter().flat_map(|place| locks.iter().map(move |lock| case(place, lock)));
     let cases: Vec<Case> = cases.collect();
-    let cells = predict::all(&recording, &cases, &seeds, args.files.results.quiet);
+    let cells = predict::all(&recording, &cases, &seeds(1), quiet);
     let mut report = Report::new(recording, cells, args.measured, args.seed);
     report.provenance.files = files;
+    let doubtful = report.doubtful();
+    if report.complete && !doubtful.is_empty() {
+        let again: Vec<Case> = doubtful.iter().map(|&at| cases[at].clone()).collect();
+        let cells = predict::all(&report.recording, &again, &seeds(MORE), quiet);
+        if let Some(cells) = cells.into_iter().collect() {
+            report.replace(&doubtful, cells);
+        }
+    }
+    if report.complete && report.advice.as_ref().is_some_and(|advice| advice.outlook == Outlook::Open) {
+        let free = free(&report, &cases, &seeds(1), quiet);
+        report.settle(free);
+    }
     if report.complete {
-        report.what_if = what_if(&report, &cases, &seeds, args.files.results.quiet);
+        report.what_if = what_if(&report, &cases, &seeds(1), quiet);
     }
     if report.complete && (args.files.html.is_some() || args.files.out.is_some()) {
         report.timelines = timelines(&report, &cases, args.seed);
@@ -127,6 +146,27 @@ fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
         Some(timeline::write(outcome.recording.as_ref()?, &caption))
     };
     [advice.today, advice.at].iter().filter_map(picture).collect()
+}
+
+/// What today's locks gain, in the case where that is most, if sleeping and waking cost nothing.
+fn free(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Option<Ratio> {
+    let waits = |cell: &Cell| cell.lock == TODAY && cell.waiting >= WAITS && cell.failed.is_none();
+    let places: Vec<usize> = (0..cases.len()).filter(|&at| waits(&report.cells[at])).collect();
+    let freed = places.iter().map(|&at| {
+        let mut case = cases[at].clone();
+        let host = &mut Arc::make_mut(&mut case.machine).host;
+        host.kick_across = None;
+        for time in
+            [&mut host.halt, &mut host.kick, &mut host.wake_idle, &mut host.wake_busy, &mut host.switch]
+        {
+            *time = 0;
+        }
+        case
+    });
+    let cells = predict::all(&report.recording, &freed.collect::<Vec<_>>(), seeds, quiet);
+    let cells: Vec<Cell> = cells.into_iter().collect::<Option<_>>()?;
+    let gains = places.iter().zip(&cells).filter_map(|(&at, cell)| gain_over(cell, &report.cells[at]));
+    gains.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
 }
 
 type Change = (&'static str, fn(&mut Case));

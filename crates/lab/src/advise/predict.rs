@@ -41,7 +41,7 @@ pub(crate) struct Cell {
     /// Waits for shared locks that 99 % and 99.9 % of all do not exceed, in nanoseconds.
     pub p99_ns: u64,
     pub p999_ns: u64,
-    /// Share of the threads' time that they wait for locks.
+    /// Share of the workers' time that is spent on waiting for locks.
     pub waiting: f64,
     /// The locks that are waited for most, by their numbers, each with its share of all waits.
     pub hot: Vec<(usize, f64)>,
@@ -126,7 +126,7 @@ fn cell(case: &Case, others: usize, runs: Vec<Option<Run>>) -> Option<Cell> {
     cell.rate = Estimate::of(outcomes.iter().map(rate).collect());
     let (mut locks, mut all, mut time) = (Vec::<Tally>::new(), Tally::default(), 0.0);
     for outcome in &outcomes {
-        time += (outcome.time / NS) as f64 * outcome.ops.len() as f64;
+        time += (outcome.time / NS) as f64 * case.workers as f64;
         locks.resize_with(locks.len().max(outcome.tallies.len()), Tally::default);
         for (lock, tally) in locks.iter_mut().zip(&outcome.tallies) {
             lock.add(tally);
@@ -134,7 +134,7 @@ fn cell(case: &Case, others: usize, runs: Vec<Option<Run>>) -> Option<Cell> {
         }
     }
     (cell.p99_ns, cell.p999_ns) = (all.quantile(0.99), all.quantile(0.999));
-    cell.waiting = all.waited as f64 / time.max(1.0);
+    cell.waiting = (all.waited as f64 / time.max(1.0)).min(1.0);
     let shares = locks.iter().map(|lock| lock.waited as f64 / all.waited as f64).enumerate();
     cell.hot = shares.filter(|(_, share)| *share > 0.0).collect();
     cell.hot.sort_by(|a, b| b.1.total_cmp(&a.1));

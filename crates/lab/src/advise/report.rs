@@ -16,7 +16,9 @@ const SAME: f64 = 0.05;
 /// Who waits for less of the time than this has nothing to gain from locks.
 const IDLE: f64 = 0.005;
 /// Who waits for this much of the time may gain as much as would matter.
-const WAITS: f64 = 0.05;
+pub(super) const WAITS: f64 = 0.05;
+/// Seeds differ much if their mean is not known better than to this.
+pub(super) const WIDE: f64 = 0.15;
 
 #[derive(Debug, Serialize)]
 pub(crate) struct Report {
@@ -55,6 +57,8 @@ pub(crate) struct Advice {
     /// The share of their time that threads wait for locks today, in the worst case.
     pub waiting: f64,
     pub outlook: Outlook,
+    /// Throughput of today's locks if sleeping and waking cost nothing, over what it is: of an open case.
+    pub free: Option<Ratio>,
     /// What to run with: the lock, or today's.
     pub take: String,
     /// The case in which it gains most: its place among the cells, and today's.
@@ -79,6 +83,38 @@ impl Report {
         };
         report.advice = report.decide();
         report
+    }
+
+    /// Cells of places in which seeds of today's lock differ much, or of the advised one.
+    pub(super) fn doubtful(&self) -> Vec<usize> {
+        let Some(advice) = &self.advice else { return Vec::new() };
+        let is_doubtful = |at: &usize| {
+            let today = self.today(&self.cells[*at]);
+            self.cells.iter().enumerate().any(|(other, cell)| {
+                let counts = Some(other) == today || cell.lock == advice.lock;
+                counts && self.today(cell) == today && cell.rate.relative() > Some(WIDE)
+            })
+        };
+        (0..self.cells.len()).filter(is_doubtful).collect()
+    }
+
+    /// Puts cells in place of others that had fewer seeds.
+    pub(super) fn replace(&mut self, places: &[usize], cells: Vec<Cell>) {
+        for (&at, cell) in places.iter().zip(cells) {
+            self.cells[at] = cell;
+        }
+        self.advice = self.decide();
+    }
+
+    /// Settles an open case by what today's locks do where sleeping and waking cost nothing. A lock that
+    /// loses no time between two sections does no more than that.
+    pub(super) fn settle(&mut self, free: Option<Ratio>) {
+        let Some(advice) = &mut self.advice else { return };
+        advice.free = free;
+        if free.is_some_and(|free| free.ends().1 < 1.0 + SAME) {
+            advice.outlook = Outlook::None;
+            TODAY.clone_into(&mut advice.take);
+        }
     }
 
     /// Today's cell beside another one.
@@ -113,7 +149,7 @@ impl Report {
         let waiting = waiting.fold(0.0, f64::max);
         let outlook = judged(waiting, &gain);
         let take = if takes(outlook, lock, mean) { lock } else { TODAY }.to_owned();
-        Some(Advice { lock: lock.to_owned(), waiting, outlook, take, at, today, gain })
+        Some(Advice { lock: lock.to_owned(), waiting, outlook, free: None, take, at, today, gain })
     }
 
     /// The locks that decide: those that are waited for most today, where the advice gains most.
@@ -183,6 +219,53 @@ mod tests {
         assert!(takes(Outlook::Open, "cna", 1.04) && !takes(Outlook::Open, "cna", 1.02));
         assert!(takes(Outlook::Helps, "cna", 0.9), "it helps in one case, and that is told");
         assert!(!takes(Outlook::None, "stanchion", 1.5));
+    }
+
+    fn cell(lock: &str, workers: usize, values: &[f64]) -> Cell {
+        let rate = stanchion_cells::stats::Estimate::of(values.to_vec());
+        Cell { lock: lock.to_owned(), workers, rate, waiting: 0.3, ..Cell::default() }
+    }
+
+    fn report(cells: Vec<Cell>) -> Report {
+        Report::new(Recording::default(), cells.into_iter().map(Some).collect(), None, 1)
+    }
+
+    #[test]
+    fn places_where_seeds_of_the_two_locks_differ_get_more_of_them() {
+        let sure = [1.0, 1.01, 1.02, 1.01, 1.0];
+        let unsure = [1.0, 2.0, 1.0, 2.0, 1.0];
+        let places = |libc: &[f64], ours: &[f64], byte: &[f64]| {
+            let cells = [
+                ("libc", 2, libc),
+                ("stanchion", 2, ours),
+                ("byte", 2, byte),
+                ("libc", 8, &sure),
+                ("stanchion", 8, &sure),
+            ];
+            report(cells.map(|(lock, workers, values)| cell(lock, workers, values)).to_vec()).doubtful()
+        };
+        assert!(places(&sure, &sure, &sure).is_empty());
+        assert_eq!(places(&unsure, &sure, &sure), [0, 1, 2]);
+        assert_eq!(places(&sure, &unsure, &sure), [0, 1, 2]);
+        let collapsed = [0.1, 0.3, 0.1, 0.3, 0.1];
+        assert!(places(&sure, &sure, &collapsed).is_empty(), "the answer does not rest on it");
+    }
+
+    #[test]
+    fn an_open_case_is_settled_where_free_sleep_would_gain_nothing() {
+        let free =
+            |ratio, half| Some(Ratio { ratio, interval: Some((ratio - half, ratio + half)), pairs: 5 });
+        let settled = |free: Option<Ratio>| {
+            let mut report = report(vec![cell("libc", 2, &[1.0; 5]), cell("stanchion", 2, &[1.0; 5])]);
+            report.settle(free);
+            let advice = report.advice.expect("two cells");
+            (advice.outlook, advice.take)
+        };
+        let is = |outlook, take: &str| (outlook, take.to_owned());
+        assert_eq!(settled(free(1.02, 0.01)), is(Outlook::None, TODAY));
+        assert_eq!(settled(free(1.02, 0.06)), is(Outlook::Open, DEFAULT), "not sure");
+        assert_eq!(settled(free(1.3, 0.1)), is(Outlook::Open, DEFAULT));
+        assert_eq!(settled(None), is(Outlook::Open, DEFAULT), "the user did not wait for it");
     }
 
     #[test]
