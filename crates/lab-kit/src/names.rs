@@ -25,6 +25,15 @@ pub fn chosen<T>(
     Ok(all.into_iter().filter(is_wanted).collect())
 }
 
+/// The word of every `--lock` for all locks that the command can take.
+pub const ALL: &str = "all";
+
+/// The locks that `named` names, each of them in its place; [`ALL`] stands for `all`.
+pub fn with_all<'a>(named: impl IntoIterator<Item = &'a str>, all: &[&'a str]) -> Vec<&'a str> {
+    let named = named.into_iter();
+    named.flat_map(|name| if name == ALL { all.to_vec() } else { vec![name] }).collect()
+}
+
 /// Takes any text for a name, or a list of names, of locks, and offers those of the catalogue to completions.
 #[derive(Clone, Copy)]
 pub struct LockNames(fn(&Facts) -> bool);
@@ -59,6 +68,12 @@ mod tests {
             "unknown job 'tydi': nearest are tidy, test, doc"
         );
         assert_eq!(unknown("job", "x", ["only"]), "unknown job 'x': nearest are only");
+    }
+
+    #[test]
+    fn all_stands_for_all_in_its_place() {
+        assert_eq!(with_all(["libc", "all"], &["a", "b"]), ["libc", "a", "b"]);
+        assert_eq!(with_all(["a"], &["a", "b"]), ["a"]);
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn bad_input_is_one_line_and_exit_2() {
         (&["--lock", "quspin"], "qspin"),
         (&["--without", "signal"], "nearest are signals"),
         (&["--writers", "0"], "--writers 0"),
-        (&["--writers", "4097"], "invalid value '4097' for '--writers <N>': 4097 is not in 0..=4096"),
+        (&["--writers", "4097"], "invalid value '4097' for '--writers <N>': must be a number from 0 to 4096"),
         (&["--time", "0"], "invalid value '0' for '--time <TIME>': must be a time from 1ms to 864000s"),
         (
             &["--stall-time", "0"],

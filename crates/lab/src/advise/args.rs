@@ -69,7 +69,7 @@ pub(crate) struct Args {
 
     /// Simulated runs of each case, each with a seed and a part of the recording of its own; four times as
     /// many where those of libc's locks or of the advised one differ by more than 15 %
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(1_u64, 100))]
     pub seeds: u64,
 
     /// The first seed

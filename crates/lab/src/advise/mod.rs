@@ -17,6 +17,7 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Files, Formats, ResultFile};
+use lab_kit::names::with_all;
 use lab_kit::stats::Ratio;
 use load::Recording;
 use predict::{Case, Cell, TODAY};
@@ -118,8 +119,7 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
 
 /// libc's, and those that were asked for.
 fn locks(args: &Args) -> Result<Vec<String>, String> {
-    let named = args.lock.iter().map(String::as_str);
-    let named = named.flat_map(|name| if name == "all" { program::lock_names() } else { vec![name] });
+    let named = with_all(args.lock.iter().map(String::as_str), &program::lock_names());
     let locks = once([TODAY].into_iter().chain(named));
     if locks.len() < 2 {
         return Err(format!("--lock: {TODAY}'s are what others are compared with; name another one"));

@@ -1,7 +1,7 @@
 //! What may be typed after `stanchion calibrate`.
 use core::time::Duration;
 use lab_kit::export::ResultFile;
-use lab_kit::units::parse_time;
+use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug)]
@@ -71,7 +71,7 @@ pub(crate) struct Args {
     pub sim_time: Duration,
 
     /// Simulated runs of each cell, with seeds of their own; the median counts
-    #[arg(long, requires = "compare", value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, requires = "compare", value_name = "N", default_value_t = 3, value_parser = within(1_u64, 100))]
     pub seeds: u64,
 
     /// Write one row per cell as CSV

@@ -1,20 +1,18 @@
 //! The command line of `stanchion explore`. What can be refused is refused before the first schedule.
 use crate::one_by_one::chosen;
-use clap::builder::RangedU64ValueParser as Number;
 use clap::value_parser;
 use core::time::Duration;
 use lab_kit::export::Files;
-use lab_kit::names::{LockNames, unknown};
+use lab_kit::names::{ALL, LockNames, unknown};
 use lab_kit::seed;
-use lab_kit::units::{TEN_DAYS, time_within};
+use lab_kit::units::{TEN_DAYS, time_within, within};
 use stanchion_sim::explore::{CONTEXTS, Fault, Faults, Options, Replay, Strategy, Subject, busted, locks};
 
-/// Words that stand for all sound locks, and for all that are broken on purpose.
-pub(super) const ALL: &str = "all";
+/// The word that stands for all that are broken on purpose.
 pub(super) const BUSTED: &str = "busted";
 
 /// The most rounds of a context; more would exceed the step limit of a schedule.
-const ROUNDS_MOST: i64 = 64;
+const ROUNDS_MOST: u32 = 64;
 /// Half of all numbers are left for the seeds that follow the first: if they ran out, there would be no end.
 const SEED_MOST: u64 = u64::MAX >> 1;
 
@@ -46,15 +44,15 @@ pub(crate) struct Args {
     strategy: Strategy,
 
     /// Priority levels of a pct schedule: at most this many less one change
-    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = value_parser!(u32).range(1..=64))]
+    #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = within(1_u32, 64))]
     depth: u32,
 
     /// Contexts of a schedule, at most
-    #[arg(long, value_name = "N", default_value_t = Options::default().contexts, value_parser = Number::<usize>::new().range(1..=CONTEXTS as u64))]
+    #[arg(long, value_name = "N", default_value_t = Options::default().contexts, value_parser = within(1_usize, CONTEXTS))]
     contexts: usize,
 
     /// Acquisitions of each context, at most, tries not counted
-    #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = value_parser!(u32).range(1..=ROUNDS_MOST))]
+    #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = within(1_u32, ROUNDS_MOST))]
     acquisitions: u32,
 
     /// Faults that every schedule has, and no others (see --list), or `none` [default: each schedule draws
@@ -63,7 +61,7 @@ pub(crate) struct Args {
     fault: Vec<Faults>,
 
     /// The seed of the first schedule; the others follow [default: a new one, printed]
-    #[arg(long, value_name = "N", default_value_t = seed::fresh(), hide_default_value = true, value_parser = value_parser!(u64).range(..=SEED_MOST))]
+    #[arg(long, value_name = "N", default_value_t = seed::fresh(), hide_default_value = true, value_parser = within(0_u64, SEED_MOST))]
     pub(super) seed: u64,
 
     /// Run one schedule of one lock again and print it: a seed, or what a failure printed
@@ -71,7 +69,7 @@ pub(crate) struct Args {
     pub(super) replay: Option<Replay>,
 
     /// Threads to explore with [default: all CPUs]
-    #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(1..=1024))]
+    #[arg(long, value_name = "N", value_parser = within(1_usize, 1024))]
     pub(super) jobs: Option<usize>,
 
     /// Succeed only if every selected lock was caught failing, as stated

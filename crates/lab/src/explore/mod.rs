@@ -39,7 +39,7 @@ fn list() -> ExitCode {
     };
     say!("locks:");
     locks().iter().chain(&busted()).for_each(row);
-    say!("  {:26} all that are sound", args::ALL);
+    say!("  {:26} all that are sound", lab_kit::names::ALL);
     say!("  {:26} all that are broken on purpose", args::BUSTED);
     say!("faults, drawn anew for each schedule unless --fault chooses:");
     for fault in Fault::ALL {

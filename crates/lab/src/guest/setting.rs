@@ -65,7 +65,7 @@ pub(crate) struct Setting {
 
     /// Locks, each in a boot of its own: names, 'all', and 'variants' for those that are there to be compared
     /// with each other
-    #[arg(long = "lock", value_name = "LIST", value_delimiter = ',', default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
+    #[arg(long = "lock", value_name = "LIST", value_delimiter = ',', default_value = lab_kit::names::ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     pub locks: Vec<String>,
 
     /// Boots for each lock, in rounds of all locks; medians are shown, with half the range from least to most

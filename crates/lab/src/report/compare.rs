@@ -71,6 +71,7 @@ impl Report {
         all.retain(|name| seen.insert(*name));
         let lock = |name: &[String]| name.last().cloned().unwrap_or_default();
         let known: BTreeSet<String> = all.iter().map(|name| lock(name)).collect();
+        let locks = if locks.iter().any(|lock| lock == names::ALL) { &[] } else { locks };
         names::chosen("lock", known.into_iter().collect(), locks, |lock| lock)?;
         all.retain(|name| locks.is_empty() || locks.contains(&lock(name)));
         let figures = first.form.figures.iter().enumerate().map(|(index, figure)| {

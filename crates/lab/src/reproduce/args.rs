@@ -1,5 +1,6 @@
 //! What may be typed after `stanchion reproduce` and `stanchion fit`.
 use lab_kit::export::Files;
+use lab_kit::units::within;
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
@@ -14,7 +15,7 @@ pub(crate) struct ReproduceArgs {
     pub cell: Vec<String>,
 
     /// Runs of each cell with seeds 1 to N
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u64).range(1..=1000))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = within(1_u64, 1000))]
     pub seeds: u64,
 
     /// A first impression: one seed, a quarter of the virtual time
@@ -68,7 +69,7 @@ pub(crate) struct FitArgs {
     pub steps: u32,
 
     /// Runs of each cell with seeds 1 to N
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u64).range(1..=100))]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = within(1_u64, 100))]
     pub seeds: u64,
 
     /// Only evaluate the files as they are; fails when a fit is stale: made with other numbers or other code

@@ -9,20 +9,19 @@ use super::record::cost::{self, Costs};
 use super::single::Single;
 use super::stats::Stats;
 use clap::ArgGroup;
-use clap::builder::RangedU64ValueParser as Number;
 use core::time::Duration;
 use lab_kit::compare::{Order, Setting};
 use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, ResultFile};
-use lab_kit::names::LockNames;
-use lab_kit::units::{TEN_DAYS, seconds_within};
+use lab_kit::names::{LockNames, with_all};
+use lab_kit::units::{TEN_DAYS, seconds_within, within};
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// The most runs of a comparison that anybody can mean.
-const RUNS_MOST: u64 = 10_000;
+const RUNS_MOST: usize = 10_000;
 
 const STATISTICS: &str = "Statistics";
 const TRACES: &str = "Traces";
@@ -45,8 +44,8 @@ finished is kept."
 )]
 pub(crate) struct Args {
     /// The lock to run under [default: the one in STANCHION, or stanchion]; with --compare those to run
-    /// under, and the others are set in relation to the first [default: libc,stanchion]; NAME+stats counts as
-    /// --stats does, to see what that costs
+    /// under, such as libc,all, and the others are set in relation to the first [default: libc,stanchion];
+    /// NAME+stats counts as --stats does, to see what that costs
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
@@ -84,11 +83,11 @@ pub(crate) struct Args {
     pub compare: bool,
 
     /// Runs under each lock that count
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = Number::<usize>::new().range(1..=RUNS_MOST), requires = "compare", help_heading = COMPARING)]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = within(1_usize, RUNS_MOST), requires = "compare", help_heading = COMPARING)]
     pub rounds: usize,
 
     /// Runs under each lock before them that do not count
-    #[arg(long, value_name = "N", default_value_t = 0, value_parser = Number::<usize>::new().range(..=RUNS_MOST), requires = "compare", help_heading = COMPARING)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0_usize, RUNS_MOST), requires = "compare", help_heading = COMPARING)]
     pub warmup: usize,
 
     /// What to compare: wall or cpu (seconds), rss (KiB at most), or a regular expression whose one group is
@@ -127,7 +126,7 @@ pub(crate) struct Args {
 pub(crate) struct Launch {
     /// The most that the program may write of a trace, in MiB; what comes later is dropped and counted
     // The group is what is recorded: each command says which of its arguments that is.
-    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = Number::<u64>::new().range(1..=1 << 20), requires = "recorded")]
+    #[arg(long, value_name = "MIB", default_value_t = 256, value_parser = within(1_u64, 1 << 20), requires = "recorded")]
     pub record_limit: u64,
 
     /// End the program after this time, with all that it started; it cannot read from a terminal then
@@ -200,7 +199,8 @@ impl Args {
 
     /// Those that were named here; or else a single run has the one that is named outside.
     fn locks(&self, outer: &Outer) -> Result<Vec<String>, String> {
-        let mut chosen = self.lock.clone();
+        let named = with_all(self.lock.iter().map(String::as_str), &locks::taken_names());
+        let mut chosen: Vec<String> = named.into_iter().map(str::to_owned).collect();
         for (index, lock) in chosen.iter().enumerate() {
             locks::check(lock)?;
             if chosen[..index].contains(lock) {

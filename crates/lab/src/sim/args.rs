@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// Locks to simulate, separated by commas, or 'all'; the first is what others are compared with. With a +
     /// between them, one for each class of the workload's locks: percpu-rw+rw-simple. With other tunables:
     /// stanchion:turn_us=200:hand_over=0
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = LockNames::ALL, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", default_value = lab_kit::names::ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: String,
 
     /// Counts of vCPUs, or of threads where there is no hypervisor: numbers, ranges and multiples of the

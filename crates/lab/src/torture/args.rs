@@ -2,18 +2,16 @@
 use super::registry::{self, Row};
 use super::tormentor::Shuffle;
 use crate::one_by_one::{chosen, cpus};
-use clap::builder::RangedU64ValueParser as Number;
-use clap::value_parser;
 use core::time::Duration;
 use lab_kit::export::Files;
-use lab_kit::names::{self, LockNames};
+use lab_kit::names::{self, ALL, LockNames};
 use lab_kit::seed;
-use lab_kit::units::{TEN_DAYS, time_within};
+use lab_kit::units::{TEN_DAYS, time_within, within};
 use serde::{Deserialize, Serialize};
 use std::{io, thread};
 
 /// The most threads of each kind that make sense on any machine.
-const THREADS_MOST: u64 = 4096;
+const THREADS_MOST: usize = 4096;
 /// The shortest time that can be kept.
 const LEAST: Duration = Duration::from_millis(1);
 
@@ -23,9 +21,9 @@ const LEAST: Duration = Duration::from_millis(1);
 not be written; 2 bad input, nothing was run; 130 interrupted, what was finished is kept."
 )]
 pub(crate) struct Args {
-    /// Locks to torture, one after the other; `family` is all of Stanchion's, `rw` those of them
+    /// Locks to torture, one after the other; `all` is all of Stanchion's, `rw` those of them
     /// whose readers share, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = "family", value_parser = LockNames::ALL, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     /// Print the names of the locks and of the extras, and do nothing
@@ -37,12 +35,12 @@ pub(crate) struct Args {
     time: Duration,
 
     /// Threads that write [default: twice the CPUs]
-    #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(..=THREADS_MOST))]
+    #[arg(long, value_name = "N", value_parser = within(0_usize, THREADS_MOST))]
     writers: Option<usize>,
 
     /// Threads that only look; under a mutual-exclusion lock they take it like everybody else [default: none
     /// there, twice the CPUs under a reader-writer lock]
-    #[arg(long, value_name = "N", value_parser = Number::<usize>::new().range(..=THREADS_MOST))]
+    #[arg(long, value_name = "N", value_parser = within(0_usize, THREADS_MOST))]
     readers: Option<usize>,
 
     /// The seed of every random decision [default: a new one, printed]
@@ -76,7 +74,7 @@ pub(crate) struct Args {
 
     /// With --expect-failure: torture a lock that survives again, with the next seed and for twice as long,
     /// until it has been so many times
-    #[arg(long, value_name = "N", default_value_t = 1, requires = "expect_failure", value_parser = value_parser!(u32).range(1..=12))]
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "expect_failure", value_parser = within(1_u32, 12))]
     pub(super) tries: u32,
 
     // As torture.json, torture.csv and torture.html in a directory, written after each lock.

@@ -3,6 +3,7 @@ use super::args::Orders;
 use super::busted::{Byte, Cells, Counted, Missed, Ticketed};
 use super::lock::{Classed, Mutex, Rw, Skills, Tortured, UpgradableRw};
 use super::session;
+use lab_kit::names::ALL;
 use stanchion::lock::PerCpuRwLock;
 use stanchion::native::force_fenced_release;
 use stanchion_family::catalogue::{self, Facts};
@@ -157,7 +158,7 @@ static OTHER_RWLOCKS: &[Row] = &[
 
 /// Words that stand for several locks.
 pub(super) const GROUPS: [(&str, &str); 3] = [
-    ("family", "all of Stanchion's own"),
+    (ALL, "all of Stanchion's own"),
     ("rw", "all of those whose readers share"),
     ("busted", "all that are broken on purpose"),
 ];
@@ -180,7 +181,7 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
 pub(super) fn named(name: &str, expect_failure: bool) -> Vec<&'static Row> {
     let wanted = |row: &&Row| match (name, row.origin) {
         ("busted", Origin::Busted(detector)) => !expect_failure || detector == TORTURE,
-        ("family", Origin::Stanchion) => true,
+        (ALL, Origin::Stanchion) => true,
         ("rw", Origin::Stanchion) => row.skills.shares,
         _ => row.name == name,
     };

@@ -12,7 +12,7 @@ fn mistakes_are_refused_in_one_line() {
         (&["trace", "--lock", "tiket"], "--lock: unknown lock 'tiket'"),
         (&["trace", "--cpus", "0"], "'0' for '--cpus <N>': must be a number from 1 to 4096"),
         (&["trace", "--cpu-limit", "0"], "'0' for '--cpu-limit <CPUS>': must be a number from 0.01 to 1024"),
-        (&["trace", "--seeds", "0"], "'0' for '--seeds <N>': 0 is not in 1..=100"),
+        (&["trace", "--seeds", "0"], "'0' for '--seeds <N>': must be a number from 1 to 100"),
         (&["trace", "--measured", "1=5,2=9"], "'1=5,2=9' for '--measured <LIST>': not three loads"),
         (&["--machine", "small-vm", "--", "/no/such/program"], "/no/such/program: there is no such program"),
     ] {

@@ -105,7 +105,7 @@ fn bad_input_is_refused_in_one_line() {
     for (args, line) in [
         (&["--lock", "qspim"][..], "unknown lock 'qspim': nearest are qspin"),
         (&["--fault", "stave"], "unknown fault 'stave': nearest are starve"),
-        (&["--contexts", "9"], "invalid value '9' for '--contexts <N>': 9 is not in 1..=8"),
+        (&["--contexts", "9"], "invalid value '9' for '--contexts <N>': must be a number from 1 to 8"),
         (
             &["--time", "5"],
             "invalid value '5' for '--time <TIME>': the time '5' has no unit: write for example",
@@ -113,7 +113,7 @@ fn bad_input_is_refused_in_one_line() {
         // Seeds that follow would run out of numbers, and the exploration would never end.
         (
             &["--schedules", "3", "--seed", "18446744073709551615"],
-            "for '--seed <N>': 18446744073709551615 is not in 0..=9223372036854775807",
+            "for '--seed <N>': must be a number from 0 to 9223372036854775807",
         ),
         (&["--replay", "5"], "--replay needs the lock"),
         (&["--html", "/nonexistent/page"], "cannot write /nonexistent/page"),

@@ -8,7 +8,7 @@ use super::args::Args;
 use super::run::machine_for_comparison;
 use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, Formats, json};
-use lab_kit::names::unknown;
+use lab_kit::names::{unknown, with_all};
 use lab_kit::output::warn;
 use native::Native;
 use stanchion_cells::scenes::words;
@@ -19,7 +19,7 @@ const FORMATS: Formats<Comparison> = Formats { stem: "calibrate", json, csv: exp
 
 pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
     let known = stanchion_sim::lock_names();
-    let locks = words("--lock", &args.lock)?;
+    let locks = with_all(words("--lock", &args.lock)?, &known);
     if let Some(lock) = locks.iter().find(|lock| !known.contains(lock)) {
         return Err(format!("--lock: {}", unknown("lock", lock, known.iter().copied())));
     }
