@@ -56,6 +56,8 @@ fn around(report: &Report) -> [String; 2] {
     let take = report.advice.as_ref().map_or(TODAY, |advice| &advice.take);
     let us = std::env::args_os().next();
     let us = us.map_or("stanchion".into(), |name| name.to_string_lossy().into_owned());
+    let library =
+        report.library.as_ref().map(|path| format!("--library {} ", quoted(&path.display().to_string())));
     let words: Vec<String> = program.iter().map(|word| quoted(word)).collect();
     let wrapped = |lines: &[String]| {
         let mut text = String::new();
@@ -67,9 +69,10 @@ fn around(report: &Report) -> [String; 2] {
     [
         wrapped(&before),
         format!(
-            "{}\nSTANCHION=lock={take} for a library that is loaded without this command, or\n{} run --lock {take} -- {}\n",
+            "{}\nSTANCHION=lock={take} for a library that is loaded without this command, or\n{} run --lock {take} {}-- {}\n",
             wrapped(&after),
             quoted(&us),
+            library.unwrap_or_default(),
             words.join(" ")
         ),
     ]

@@ -64,6 +64,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let cells = predict::all(&recording, &cases, &seeds(1), quiet);
     let mut report = Report::new(recording, cells, args.measured, args.seed);
     report.provenance.files = files;
+    report.library.clone_from(&args.launch.library);
     let doubtful = report.doubtful();
     if report.complete && !doubtful.is_empty() {
         let again: Vec<Case> = doubtful.iter().map(|&at| cases[at].clone()).collect();

@@ -7,6 +7,7 @@ use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
 use serde::Serialize;
 use stanchion_cells::scenes::once;
+use std::path::PathBuf;
 
 const SCHEMA: u32 = 1;
 /// A gain below this is none: the simulator is no better than that.
@@ -30,6 +31,9 @@ pub(crate) struct Report {
     pub what_if: Vec<WhatIf>,
     pub law: Option<Law>,
     pub advice: Option<Advice>,
+    /// The interposer that was named.
+    #[serde(skip)]
+    pub library: Option<PathBuf>,
     /// What threads do in the case that decided, today and as advised: for the page.
     #[serde(skip)]
     pub timelines: Vec<String>,
@@ -79,6 +83,7 @@ impl Report {
             what_if: Vec::new(),
             law,
             advice: None,
+            library: None,
             timelines: Vec::new(),
         };
         report.advice = report.decide();
@@ -266,6 +271,16 @@ mod tests {
         assert_eq!(settled(free(1.02, 0.06)), is(Outlook::Open, DEFAULT), "not sure");
         assert_eq!(settled(free(1.3, 0.1)), is(Outlook::Open, DEFAULT));
         assert_eq!(settled(None), is(Outlook::Open, DEFAULT), "the user did not wait for it");
+    }
+
+    #[test]
+    fn the_answer_says_why_no_lock_helps_and_its_last_line_names_the_library() {
+        let mut report = report(vec![cell("libc", 2, &[1.0; 5]), cell("stanchion", 2, &[1.0; 5])]);
+        report.settle(Some(Ratio { ratio: 1.02, interval: Some((1.01, 1.03)), pairs: 5 }));
+        report.library = Some("/two words/lib.so".into());
+        let text = crate::advise::answer::text(&report);
+        assert!(text.starts_with("No lock will help: ") && text.contains("waking cost nothing"), "{text}");
+        assert!(text.contains(" run --lock libc --library '/two words/lib.so' -- "), "{text}");
     }
 
     #[test]
