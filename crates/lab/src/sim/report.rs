@@ -2,6 +2,7 @@
 use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
+use lab_kit::units::three_figures;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
 use stanchion_sim::Recording;
@@ -76,10 +77,13 @@ impl Report {
             let inverted = self.scenes.iter().any(|scene| scene.lower_is_better && cell.is_of(scene));
             let first = scores.get(&load(cell)).and_then(Option::as_ref);
             let Some(figures) = &mut cell.figures else { continue };
-            figures.speed_up = figures.score.as_ref().zip(first).and_then(|(own, first)| {
+            (figures.speed_up, figures.speed_ups) = (None, None);
+            if let Some((own, first)) = figures.score.as_ref().zip(first) {
                 let sides = (&own.values[..], &first.values[..]);
-                Ratio::of(&[if inverted { (sides.1, sides.0) } else { sides }])
-            });
+                let load = [if inverted { (sides.1, sides.0) } else { sides }];
+                figures.speed_up = Ratio::of(&load);
+                figures.speed_ups = figures.speed_up.and_then(|_| Ratio::two_kinds(&load, three_figures));
+            }
         }
     }
 }

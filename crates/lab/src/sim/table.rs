@@ -6,6 +6,7 @@ use core::iter::once;
 use lab_kit::column::Column;
 use lab_kit::export::grid::{heading, pieces, plain_table};
 use lab_kit::export::page;
+use lab_kit::stats::Estimate;
 use lab_kit::units::{format_ns, plural, round_ns, short_percent, three_figures};
 use maud::{Markup, html};
 use stanchion_cells::cell::{Cell, Figures, Named, SceneInfo, State, Waits};
@@ -44,13 +45,14 @@ impl Grid {
 /// The quantities of a cell, each as a column, by its name, or as a table.
 pub(super) static QUANTITIES: LazyLock<[Column<Figures>; 7]> = LazyLock::new(|| {
     [
-        Column::called("result", |of: &Figures| Some(of.score.as_ref()?.mean)).shown_by(score),
+        Column::called("result", |of: &Figures| Some(of.score.as_ref()?.mean))
+            .shown_by(|of| of.score.as_ref().map(over_seeds)),
         Column::new("speed-up", |of: &Figures| Some(of.speed_up?.ratio))
             .titled("speed-up over the first lock")
-            .shown_by(|of| Some(of.speed_up?.to_string())),
+            .shown_by(|of| of.speed_ups.clone().or_else(|| Some(of.speed_up?.to_string()))),
         Column::new("fairness", |of: &Figures| of.fairness.mean)
             .titled("fairness: slowest vCPU / fastest vCPU")
-            .shown(|value| format!("{value:.2}")),
+            .shown_by(|of| Some(over_seeds(&of.fairness))),
         wait("p50", "acquire latency p50", |waits| waits.p50_ns),
         wait("p99", "acquire latency p99", |waits| waits.p99_ns),
         wait("p99.9", "acquire latency p99.9", |waits| waits.p999_ns),
@@ -63,11 +65,11 @@ fn wait(name: &str, title: &'static str, of: fn(&Waits) -> u64) -> Column<Figure
     Column::new(name, ns).titled(title).shown(format_ns).ticked(round_ns)
 }
 
-fn score(figures: &Figures) -> Option<String> {
-    let mean = figures.score.as_ref()?;
-    mean.two_kinds(three_figures).or_else(|| {
-        let doubt = mean.relative().map(|share| format!(" ±{}", short_percent(share)));
-        Some(three_figures(mean.mean) + &doubt.unwrap_or_default())
+/// The mean with its interval; or the range, if seeds are of two kinds.
+fn over_seeds(of: &Estimate) -> String {
+    of.two_kinds(three_figures).unwrap_or_else(|| {
+        let doubt = of.relative().map(|share| format!(" ±{}", short_percent(share)));
+        three_figures(of.mean) + &doubt.unwrap_or_default()
     })
 }
 
@@ -237,6 +239,29 @@ mod tests {
         let one = rendered(&["byte", "ticket"], &[4]);
         let row = one.lines().find(|line| line.starts_with(" ticket")).expect("a row");
         assert!(row.contains("2.10") && row.contains("2.00") && row.contains("100 ns"), "{one}");
+    }
+
+    #[test]
+    fn what_seeds_of_two_kinds_come_to_is_a_range_in_every_column() {
+        let mut report = testing::report(&["byte", "ticket"], &[4]);
+        let figures = report.cells[1].figures.as_mut().expect("measured");
+        figures.score = Some(Estimate::of(vec![0.2, 2.2]));
+        figures.fairness = Estimate::of(vec![0.25, 0.75]);
+        report.compare();
+        let row = |lock: &str| {
+            let text = render(&report, false);
+            text.lines().find(|line| line.trim_start().starts_with(lock)).expect("a row").to_owned()
+        };
+        let [one, two] = ["byte", "ticket"].map(row);
+        assert!(one.contains("1.05 ±61%") && one.contains("1.00 (1.00–1.00)"), "{one}");
+        assert!(one.contains("1.00 ±0.0%") && !one.contains(".."), "fairness of one kind: {one}");
+        assert!(two.contains("0.20..2.20") && two.contains("0.20..2.00"), "{two}");
+        assert!(two.contains("0.25..0.75") && !two.contains('('), "{two}");
+        let speed_up = report.cells[1].figures.as_ref().and_then(|figures| figures.speed_up);
+        assert_eq!(
+            QUANTITIES[1].number(report.cells[1].figures.as_ref().expect("some")),
+            speed_up.map(|of| of.ratio)
+        );
     }
 
     #[test]
