@@ -277,7 +277,10 @@ impl Ratio {
             let logs = Self::logs(loads).unwrap_or_default();
             Summary::of(logs.into_iter().map(f64::exp).collect())
         };
-        let are = loads.iter().any(|load| of(&[*load]).two_kinds(form).is_some());
+        // Not by logarithms: these would miss by a hair what is just of two kinds.
+        let alone =
+            |load: &Sides| Summary::of(load.0.iter().zip(load.1).map(|(own, other)| own / other).collect());
+        let are = loads.iter().any(|load| alone(load).two_kinds(form).is_some());
         are.then(|| of(loads).range(form))
     }
 
@@ -298,19 +301,41 @@ impl Ratio {
     /// interval, for the logarithms. What a round does to all loads is one thing and not many, so the mean
     /// over loads comes first.
     pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
+        let side = |logs: Vec<f64>| {
+            let ((mean, variance), rounds) = (mean_of(&logs), logs.len());
+            mean.is_finite().then(|| (mean, variance / rounds as f64, rounds))
+        };
+        let [own, other] = Self::unpaired_logs(loads)?;
+        let (own, other) = (side(own)?, side(other)?);
+        let variance = own.1 + other.1;
+        let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
+        let freedom = (variance.powi(2) / parts.iter().sum::<f64>()).max(1.0) as usize;
+        Some(Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2)))
+    }
+
+    /// The mean over loads of each round of either side, as logarithms.
+    fn unpaired_logs(loads: &[Sides]) -> Option<[Vec<f64>; 2]> {
         let side = |of: fn(&Sides) -> Vec<f64>| {
             let sides: Vec<Vec<f64>> = loads.iter().map(of).collect();
             let rounds = sides.iter().map(Vec::len).min()?;
             let log =
                 |round: usize| sides.iter().map(|side| side[round].ln()).sum::<f64>() / sides.len() as f64;
-            let (mean, variance) = mean_of(&(0..rounds).map(log).collect::<Vec<_>>());
-            mean.is_finite().then(|| (mean, variance / rounds as f64, rounds))
+            Some((0..rounds).map(log).collect())
         };
-        let (own, other) = (side(|load| load.0.to_vec())?, side(|load| load.1.to_vec())?);
-        let variance = own.1 + other.1;
-        let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
-        let freedom = (variance.powi(2) / parts.iter().sum::<f64>()).max(1.0) as usize;
-        Some(Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2)))
+        Some([side(|load| load.0.to_vec())?, side(|load| load.1.to_vec())?])
+    }
+
+    /// How far apart the ratios of a round to any round of the other side may be, if the mean over loads of
+    /// either side is of two kinds.
+    pub fn two_kinds_unpaired(loads: &[Sides], form: fn(f64) -> String) -> Option<String> {
+        let sides = match loads {
+            // As they are: logarithms would miss by a hair what is just of two kinds.
+            [(own, other)] => [own.to_vec(), other.to_vec()],
+            _ => Self::unpaired_logs(loads)?.map(|logs| logs.into_iter().map(f64::exp).collect()),
+        };
+        let [own, other] = sides.map(Summary::of);
+        let are = [&own, &other].into_iter().any(|side| side.two_kinds(form).is_some());
+        are.then(|| Summary::of(vec![own.min / other.max, own.max / other.min]).range(form))
     }
 
     /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.

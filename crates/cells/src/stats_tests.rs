@@ -85,6 +85,20 @@ fn what_is_of_two_kinds_has_no_middle() {
     assert_eq!(ratios(&[(&steady.0, &steady.1)]), None);
     assert_eq!(ratios(&[(&steady.0, &steady.1), (&both.0, &both.1)]).as_deref(), Some("1.4..2.8"));
     assert_eq!(ratios(&[(&both.0, &both.0)]), None, "both sides are of them in the same rounds");
+    assert_eq!(ratios(&[(&[400.0, 600.0], &[100.0, 100.0])]).as_deref(), Some("4.0..6.0"));
+    assert_eq!((ratios(&[]), ratios(&[(&[], &[])])), (None, None));
+}
+
+#[test]
+fn rounds_without_pairs_are_of_two_kinds_if_their_means_over_loads_are() {
+    let ratios = |loads: &[Sides]| Ratio::two_kinds_unpaired(loads, |value| format!("{value:.1}"));
+    let (steady, both) = ([2.0, 2.2, 2.0], [1.0, 4.0]);
+    assert_eq!(ratios(&[(&steady, &steady)]), None);
+    assert_eq!(ratios(&[(&both, &steady)]).as_deref(), Some("0.5..2.0"));
+    assert_eq!(ratios(&[(&[400.0, 600.0], &[100.0, 100.0])]).as_deref(), Some("4.0..6.0"));
+    assert_eq!(ratios(&[(&steady, &both)]).as_deref(), Some("0.5..2.2"));
+    assert_eq!(ratios(&[(&both, &both)]).as_deref(), Some("0.2..4.0"), "no round goes with another");
+    assert_eq!(ratios(&[(&[1.0, 1.6], &steady), (&[1.0, 1.0], &steady)]), None);
     assert_eq!((ratios(&[]), ratios(&[(&[], &[])])), (None, None));
 }
 

@@ -136,13 +136,17 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
     }
     let gain =
         |name, of: fn(Ratio) -> Option<f64>| Column::new(name, move |row: &Row| of(row.0.gain(row.1)?));
-    let beside = |row: &Row| row.0.gain(row.1).filter(|_| row.1.lock != TODAY).map(|gain| gain.to_string());
+    let beside = |row: &Row| row.0.gain_told(row.1).filter(|_| row.1.lock != TODAY);
+    let rates = |row: &Row| {
+        let sound = row.1.failed.is_none();
+        sound.then(|| row.1.rate.two_kinds(rate).unwrap_or_else(|| rate(row.1.rate.mean)))
+    };
     let mut columns = vec![
         Column::called("machine", |row: &Row| row.1.machine.clone()),
         Column::new("cpus", |row: &Row| row.1.cpus).titled("CPUs"),
         Column::new("workers", |row: &Row| row.1.workers).titled("threads"),
         Column::called("lock", |row: &Row| row.1.lock.clone()),
-        sound("rate", |cell| cell.rate.mean).titled("acquisitions").shown(rate),
+        sound("rate", |cell| cell.rate.mean).titled("acquisitions").shown_by(rates),
         sound("ci95", |cell| cell.rate.ci95),
         gain("to_libc", |gain| Some(gain.ratio)).titled("to libc").shown_by(beside),
         gain("to_libc_low", |gain| Some(gain.interval?.0)),
@@ -248,4 +252,30 @@ fn plot(machine: &str, cells: &[&Cell]) -> Markup {
         tick: rate,
     };
     plot.render()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stanchion_cells::stats::Estimate;
+
+    #[test]
+    fn rates_and_gains_of_seeds_of_two_kinds_are_ranges() {
+        let cell = |lock: &str, values: &[f64]| {
+            let (lock, rate) = (lock.to_owned(), Estimate::of(values.to_vec()));
+            Some(Cell { lock, workers: 2, rate, waiting: 0.3, ..Cell::default() })
+        };
+        let cells =
+            [cell(TODAY, &[200.0, 200.0]), cell("byte", &[400.0, 600.0]), cell("cna", &[400.0, 440.0])];
+        let report = Report::new(Recording::default(), cells.to_vec(), None, 1);
+        let columns = columns(&report);
+        let column = |name: &str| columns.iter().find(|column| column.name == name).expect("a column");
+        let shown = |name: &str| rows(&report).iter().map(|row| column(name).text(row)).collect::<Vec<_>>();
+        let texts = |texts: [&str; 2]| texts.map(|text| Some(text.to_owned())).to_vec();
+        assert_eq!(shown("rate")[1..], texts(["400 /s..600 /s", "420 /s"]));
+        assert_eq!(shown("to_libc")[1], Some("2.00..3.00".to_owned()));
+        assert!(shown("to_libc")[2].as_ref().is_some_and(|gain| gain.starts_with("2.10 (")));
+        assert_eq!(shown("to_libc")[0], None, "libc's is no gain");
+        assert_eq!(column("rate").number(&rows(&report)[1]), Some(500.0), "files have the mean");
+    }
 }

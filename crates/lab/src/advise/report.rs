@@ -5,6 +5,7 @@ use super::usl::Law;
 use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
+use lab_kit::units::three_figures;
 use serde::Serialize;
 use stanchion_cells::scenes::once;
 use std::path::PathBuf;
@@ -133,6 +134,13 @@ impl Report {
     /// Throughput of a cell over today's.
     pub(crate) fn gain(&self, cell: &Cell) -> Option<Ratio> {
         gain_over(cell, &self.cells[self.today(cell)?])
+    }
+
+    /// The same as people read it; or the range, if seeds are of two kinds.
+    pub(crate) fn gain_told(&self, cell: &Cell) -> Option<String> {
+        let (gain, today) = (self.gain(cell)?, &self.cells[self.today(cell)?]);
+        let range = Ratio::two_kinds(&[(&cell.rate.values, &today.rate.values)], three_figures);
+        Some(range.unwrap_or_else(|| gain.to_string()))
     }
 
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.

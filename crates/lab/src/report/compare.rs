@@ -2,6 +2,7 @@
 use super::forms::{Facts, Figure, Form, Results, Row, plain};
 use lab_kit::names;
 use lab_kit::stats::{Ratio, Sides, Summary};
+use lab_kit::units::three_figures;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -29,6 +30,9 @@ pub(super) struct Compared {
     pub rows: Vec<Line>,
     /// Of each file after the first, the ratio to the first: the geometric mean of the rows that both have.
     pub overall: Vec<Option<Ratio>>,
+    /// The same as people read them.
+    #[serde(skip)]
+    pub told: Vec<Option<String>>,
 }
 
 #[derive(Serialize)]
@@ -37,6 +41,9 @@ pub(super) struct Line {
     pub values: Vec<Option<Summary>>,
     /// Of each file after the first, to the first; none without an interval.
     pub ratios: Vec<Option<Ratio>>,
+    /// The same as people read them.
+    #[serde(skip)]
+    pub told: Vec<Option<String>>,
 }
 
 impl Report {
@@ -91,10 +98,14 @@ impl Line {
             values.filter(|values| !values.is_empty()).cloned().map(Summary::of)
         };
         let values = results.iter().map(values).collect();
-        let mut line = Self { name: name.to_owned(), values, ratios: Vec::new() };
-        let of = ratio_of(results[0].form.simulated);
-        let ratio = |file: usize| of(&[line.rounds(file)?]).filter(|ratio| ratio.interval.is_some());
-        line.ratios = (1..results.len()).map(ratio).collect();
+        let mut line = Self { name: name.to_owned(), values, ratios: Vec::new(), told: Vec::new() };
+        let simulated = results[0].form.simulated;
+        let ratio = |file: usize| {
+            let loads = [line.rounds(file)?];
+            let ratio = ratio_of(simulated)(&loads).filter(|ratio| ratio.interval.is_some())?;
+            Some((ratio, told(&ratio, &loads, simulated)))
+        };
+        (line.ratios, line.told) = (1..results.len()).map(ratio).map(Option::unzip).unzip();
         line
     }
 
@@ -110,15 +121,24 @@ impl Compared {
         rows.retain(|line| line.values.iter().any(Option::is_some));
         let overall = |file: usize| {
             let both = rows.iter().filter(|line| line.ratios[file - 1].is_some());
-            ratio_of(simulated)(&both.filter_map(|line| line.rounds(file)).collect::<Vec<_>>())
+            let loads: Vec<Sides> = both.filter_map(|line| line.rounds(file)).collect();
+            let ratio = ratio_of(simulated)(&loads)?;
+            Some((ratio, told(&ratio, &loads, simulated)))
         };
-        Self { name, unit, form, overall: (1..files).map(overall).collect(), rows }
+        let (overall, told) = (1..files).map(overall).map(Option::unzip).unzip();
+        Self { name, unit, form, overall, told, rows }
     }
 }
 
 /// Files of simulations have the same seeds; rounds of other files have nothing to do with each other.
 fn ratio_of(simulated: bool) -> fn(&[Sides]) -> Option<Ratio> {
     if simulated { Ratio::of } else { Ratio::of_unpaired }
+}
+
+/// A ratio of these loads; or the range, if seeds or rounds are of two kinds.
+fn told(ratio: &Ratio, loads: &[Sides], simulated: bool) -> String {
+    let of = if simulated { Ratio::two_kinds } else { Ratio::two_kinds_unpaired };
+    of(loads, three_figures).unwrap_or_else(|| ratio.to_string())
 }
 
 /// Where two results are not from the same: the part of [`MAY_DIFFER`], what of it, and what each has.

@@ -1,7 +1,7 @@
 //! Results that are compared, and those that are not.
 use super::compare::Report;
 use super::forms::{Results, plain_name};
-use super::told::doubts;
+use super::told::{doubts, page, text};
 use lab_kit::export::json;
 
 fn results(command: &str, text: &str) -> Results {
@@ -60,6 +60,47 @@ fn an_error_counts_by_its_size_and_nothing_else_loses_its_sign() {
     ]);
     let results = results("reproduce", &value.to_string());
     assert_eq!(results.rows.into_values().collect::<Vec<_>>(), [[[-2.0], [0.5]]]);
+}
+
+#[test]
+fn ratios_of_rounds_or_seeds_of_two_kinds_are_a_range_as_the_values_are() {
+    let told = |simulated: bool, values: [f64; 2]| {
+        let command = if simulated { "advise" } else { "guest" };
+        let file = |values: [f64; 2]| {
+            let rows = if simulated {
+                serde_json::json!([{ "lock": "l", "rate": { "values": values } }])
+            } else {
+                let row = |value: f64| serde_json::json!({ "lock": "l", "work": { "operations": value, "elapsed_ns": 1e9 } });
+                values.map(row).into()
+            };
+            let mut value: serde_json::Value =
+                serde_json::from_str(&json(&crate::bench::tests::full())).expect("JSON");
+            value["cells"] = rows.clone();
+            value["runs"] = rows;
+            results(command, &value.to_string())
+        };
+        let report = Report::of(vec![file([100.0, 101.0]), file(values)], &[], &[]).expect("alike");
+        assert!(report.figures[0].overall[0].is_some(), "files have numbers");
+        let (text, page) = (text(&report, true), page(&report));
+        let row = text.lines().find(|line| line.trim_start().starts_with("l ")).expect("a row").to_owned();
+        let verdict = text.lines().find(|line| line.contains(" times A ")).expect("a verdict").to_owned();
+        assert!(
+            !row.contains("..")
+                || page.contains("B to A, l: 3.96..6.00")
+                || page.contains("B to A, l: 4.00..5.94")
+        );
+        (row, verdict)
+    };
+    let (row, verdict) = told(true, [400.0, 600.0]);
+    assert!(row.contains("400 /s..600 /s") && row.trim_end().ends_with(" 4.00..5.94"), "{row}");
+    assert!(verdict.contains("B is 4.00..5.94 times A in 1 row"), "{verdict}");
+    let (row, verdict) = told(false, [400.0, 600.0]);
+    assert!(row.contains("400 /s..600 /s") && row.trim_end().ends_with(" 3.96..6.00"), "{row}");
+    assert!(verdict.contains("B is 3.96..6.00 times A in 1 row"), "{verdict}");
+    for simulated in [false, true] {
+        let (row, verdict) = told(simulated, [400.0, 410.0]);
+        assert!(!row.contains("..") && row.trim_end().ends_with(')') && verdict.contains("–"), "{row}");
+    }
 }
 
 #[test]
