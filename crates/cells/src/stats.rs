@@ -151,18 +151,18 @@ impl Summary {
     }
 
     /// The least and the most.
-    pub fn range(&self, form: fn(f64) -> String) -> String {
+    pub fn range(&self, form: impl Fn(f64) -> String) -> String {
         format!("{}..{}", form(self.min), form(self.max))
     }
 
     /// The same, if the measurements are of two kinds.
-    pub fn two_kinds(&self, form: fn(f64) -> String) -> Option<String> {
+    pub fn two_kinds(&self, form: impl Fn(f64) -> String) -> Option<String> {
         are_two_kinds(self.min, self.max).then(|| self.range(form))
     }
 
     /// The median with half the range; or the range alone, if the measurements are of two kinds.
-    pub fn told(&self, form: fn(f64) -> String) -> String {
-        match self.two_kinds(form) {
+    pub fn told(&self, form: impl Fn(f64) -> String) -> String {
+        match self.two_kinds(&form) {
             Some(range) => range,
             None if self.rounds.len() < 2 => form(self.median),
             None => format!("{} ±{}", form(self.median), short_percent(self.spread())),

@@ -36,7 +36,7 @@ pub(crate) fn figures(rw: bool) -> &'static [Column<Cell>] {
 }
 
 fn list(rw: bool) -> Vec<Column<Cell>> {
-    let title = "throughput, million acquisitions/s (median, ± half the range of rounds)";
+    let title = "throughput, million acquisitions/s (median, ± half the range of rounds; a..b: of two kinds)";
     let mut list = rates("acquisitions", title, None);
     if rw {
         list.extend(rates("reads", "reads, million/s", READERS));
@@ -80,8 +80,7 @@ fn rates(what: &str, title: &'static str, whose: Whose) -> Vec<Column<Cell>> {
     let rate = |end, of: fn(&Summary) -> f64| {
         Column::new(format!("{what}_per_s{end}"), move |cell: &Cell| rates_of(cell, whose).map(of))
     };
-    let show =
-        |rates: &Summary| format!("{} ±{:.0}%", three_figures(rates.median / 1e6), rates.spread() * 100.0);
+    let show = |rates: &Summary| rates.told(|rate| three_figures(rate / 1e6));
     let median = rate("", |rates| rates.median).titled(title).more_is_better();
     let mut all = vec![
         median.shown_by(move |cell| rates_of(cell, whose).map(show)).ticked(|rate| plain(rate / 1e6)),
@@ -148,6 +147,18 @@ mod tests {
             assert_eq!(first.number(&report.cells[0]), Some(report.cells[0].rate()));
             assert!(first.name.ends_with(SORTS[0].1));
         }
+    }
+
+    #[test]
+    fn rounds_of_two_kinds_are_a_range_as_report_tells_the_same_file() {
+        let shown = |rounds: &[f64]| {
+            let mut cell = full().cells[0].clone();
+            cell.throughput = Some(Summary::of(rounds.to_vec()));
+            figures(false)[0].text(&cell).expect("measured")
+        };
+        assert_eq!(shown(&[1e6, 1.7e6, 3.2e6]), "1.00..3.20");
+        assert_eq!(shown(&[1e6, 1.02e6, 1.04e6]), "1.02 ±2.0%");
+        assert_eq!(shown(&[1.7e6]), "1.70");
     }
 
     #[test]

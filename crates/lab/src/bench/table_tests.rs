@@ -12,7 +12,7 @@ fn the_best_is_marked_and_stands_first() {
     let text = render(&full());
     let rows: Vec<&str> = section(&text, "short").lines().filter(|line| line.starts_with(' ')).collect();
     assert!(rows[1].starts_with(" a ") && rows[2].starts_with(" peer "), "{rows:?}");
-    assert!(rows[1].contains("2.00 ±0%*") && rows[1].contains("8.00 ±0%*"), "{rows:?}");
+    assert!(rows[1].contains("2.00 ±0.0%*") && rows[1].contains("8.00 ±0.0%*"), "{rows:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use core::fmt::Write;
 use lab_kit::column::Column;
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::stats::{Summary, median};
-use lab_kit::units::{format_ns, percent, three_figures};
+use lab_kit::units::{format_ns, three_figures};
 
 /// With more vCPUs each of them has no column of its own.
 const VCPUS_APART: u16 = 8;
@@ -71,7 +71,7 @@ fn locks(report: &Report) -> impl Iterator<Item = &str> {
     report.setting.locks.iter().map(String::as_str).filter(run)
 }
 
-/// A figure of a lock. The one that leads shows the spread of several runs, and why there is no figure.
+/// A figure of a lock. The one that leads shows the spread of several runs, or the range of two kinds, and why there is no figure.
 pub(crate) fn cell(report: &Report, lock: &str, figure: &Column<Run>, leads: bool) -> String {
     let Some(summary) = summary(report, lock, |run| figure.number(run)) else {
         let word = match report.of(lock).last().map(|run| run.state) {
@@ -81,12 +81,11 @@ pub(crate) fn cell(report: &Report, lock: &str, figure: &Column<Run>, leads: boo
         };
         return word.to_owned();
     };
-    let value = figure.form(summary.median);
-    let spread = percent(summary.spread()).replace(' ', "");
-    let spread = if leads && summary.rounds.len() > 1 { format!(" ±{spread}") } else { String::new() };
+    let form = |value| figure.form(value);
+    let value = if leads { summary.told(form) } else { form(summary.median) };
     let finished = report.of(lock).all(|run| run.state == State::Finished);
     let least = if figure.name == "elapsed_s" && !finished { ">" } else { "" };
-    format!("{least}{value}{spread}")
+    format!("{least}{value}")
 }
 
 /// What each vCPU's thread got of the host, as the announcement of 2008 tells it.

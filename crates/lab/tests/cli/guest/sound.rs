@@ -41,7 +41,7 @@ fn a_build_is_told_by_lock_and_written_in_all_formats() {
             .unwrap_or_else(|| panic!("{printed:?}"))
     };
     assert!(
-        line("qspin").contains("3.00 ±0%")
+        line("qspin").contains("3.00 ±0.0%")
             && line("qspin").contains("12.0")
             && line("qspin").contains("2.50 µs")
     );
