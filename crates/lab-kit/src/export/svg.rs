@@ -1,6 +1,7 @@
 //! Pictures as SVG: a line plot ([`Plot`]), and parts of others, with colours from the page's style sheet, so
 //! that light and dark both work. Points tell their figures under the pointer; lines end with their names.
 use crate::export::grid::heading;
+use crate::units::plural;
 use core::fmt::Display;
 use maud::{Markup, html};
 
@@ -188,6 +189,11 @@ impl Plot<'_> {
         }
     }
 
+    /// `1 thread`, `2 threads`.
+    fn counted(&self, threads: usize) -> String {
+        plural(threads, self.what.trim_end_matches('s'))
+    }
+
     fn line(&self, axis: &Axis, series: &Series) -> Markup {
         let place = |point: &Point| (self.x(point.threads), axis.y(point.value));
         let stall = series.stalled_at.filter(|threads| self.threads.contains(threads));
@@ -204,13 +210,13 @@ impl Plot<'_> {
                     }
                     g {
                         (marker(series.index, x, y))
-                        title { (series.name) ", " (point.threads) " " (self.what) ": " (point.text) }
+                        title { (series.name) ", " (self.counted(point.threads)) ": " (point.text) }
                     }
                 }
                 @if let Some(threads) = stall {
                     g.stall {
                         path d={ "M" (at(self.x(threads) - aside)) " " (at(BOTTOM - 8.5)) "l7 7m0 -7l-7 7" } {}
-                        title { (series.name) " stalled with " (threads) " " (self.what) }
+                        title { (series.name) " stalled with " (self.counted(threads)) }
                     }
                 }
                 @if let Some(last) = series.points.last().filter(|_| series.grey) {
@@ -303,6 +309,7 @@ mod tests {
         assert_eq!(svg.matches("<circle").count(), 3);
         assert!(svg.contains("a&lt;b") && !svg.contains("a<b"));
         assert_eq!(svg.matches("class=\"error\"").count(), 3);
+        assert!(svg.contains("a&lt;b, 1 thread: 1<") && svg.contains("a&lt;b, 4 threads: 5<"), "{svg}");
         assert!(svg.contains("stalled with 2 threads") && svg.contains(">10</text>"));
     }
 

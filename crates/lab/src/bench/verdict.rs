@@ -7,7 +7,7 @@ use super::table::{Rows, costs};
 use super::warnings::Warning;
 use lab_kit::export::grid::WIDTH;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};
-use lab_kit::units::{format_ns, percent};
+use lab_kit::units::{format_ns, percent, plural};
 use stanchion_cells::scenes::once;
 
 /// What people use today, the most common first.
@@ -123,7 +123,7 @@ impl Candidate<'_> {
 /// Which lock to take, or why that is not decided.
 fn take(report: &Report, best: &Candidate, all: &[Candidate], loads: usize) -> Vec<String> {
     let name = &best.info.name;
-    let over = format!("over {loads} contended loads");
+    let over = format!("over {}", plural(loads, "contended load"));
     if report.setting.rounds < PAIRS_ENOUGH {
         return vec![format!("not decided: an answer needs {PAIRS_ENOUGH} rounds; {name} was ahead {over}")];
     }

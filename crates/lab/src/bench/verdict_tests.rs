@@ -60,6 +60,15 @@ fn too_few_rounds_and_too_much_noise_decide_nothing() {
 }
 
 #[test]
+fn one_contended_load_is_one() {
+    let mut report = report(5, 0.0);
+    report.setting.threads = vec![1, 2];
+    report.cells.retain(|cell| cell.threads == 1 || cell.threads == 2 && cell.profile == "short");
+    let take = line(&report, "take");
+    assert!(take.ends_with("locks that hold over 1 contended load"), "{take}");
+}
+
+#[test]
 fn a_single_round_tells_no_ratio() {
     let mut report = report(1, 0.0);
     for cell in &mut report.cells {

@@ -21,8 +21,8 @@ const FORMATS: Formats<Report> = Formats { stem: "report", json, csv: told::csv,
 /// is over seeds in pairs for what was simulated, and Welch's over rounds for what was measured.
 #[derive(clap::Args)]
 #[command(after_help = "\
-Exit codes: 0 the files were compared; 1 a file could not be written; 2 bad input: a file is no result, or
-they are unlike and --unlike does not allow it.")]
+Exit codes: 0 the files were compared; 1 a file could not be written; 2 bad input:
+a file is no result, or they are unlike and --unlike does not allow it.")]
 pub(crate) struct Args {
     /// Results in JSON, of one command: of bench, ablate, sim, reproduce, run --compare, advise or guest
     #[arg(value_name = "FILE", num_args = 2..=told::MOST_FILES, required = true)]
@@ -38,7 +38,7 @@ pub(crate) struct Args {
     figure: Vec<String>,
 
     /// The locks to compare [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names::LockNames::ALL)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names::LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     #[command(flatten)]

@@ -84,23 +84,49 @@ fn ratios_of_rounds_or_seeds_of_two_kinds_are_a_range_as_the_values_are() {
         let (text, page) = (text(&report, true), page(&report));
         let row = text.lines().find(|line| line.trim_start().starts_with("l ")).expect("a row").to_owned();
         let verdict = text.lines().find(|line| line.contains(" times A ")).expect("a verdict").to_owned();
-        assert!(
-            !row.contains("..")
-                || page.contains("B to A, l: 3.96..6.00")
-                || page.contains("B to A, l: 4.00..5.94")
-        );
+        let pointed = page.split("<title>B to A, l: ").nth(1).expect("a mark");
+        let pointed = pointed.split("</title>").next().expect("its end").to_owned();
+        assert!(row.trim_end().ends_with(&format!(" {pointed}")), "{row}: {pointed}");
         (row, verdict)
     };
-    let (row, verdict) = told(true, [400.0, 600.0]);
-    assert!(row.contains("400 /s..600 /s") && row.trim_end().ends_with(" 4.00..5.94"), "{row}");
-    assert!(verdict.contains("B is 4.00..5.94 times A in 1 row"), "{verdict}");
-    let (row, verdict) = told(false, [400.0, 600.0]);
-    assert!(row.contains("400 /s..600 /s") && row.trim_end().ends_with(" 3.96..6.00"), "{row}");
-    assert!(verdict.contains("B is 3.96..6.00 times A in 1 row"), "{verdict}");
+    let (row, verdict) = told(true, [400.0, 700.0]);
+    assert!(row.contains("400 /s..700 /s") && row.trim_end().ends_with(" 4.00..6.93"), "{row}");
+    assert!(verdict.contains("B is 4.00..6.93 times A in 1 row"), "{verdict}");
+    let (row, verdict) = told(false, [400.0, 700.0]);
+    assert!(row.contains("400 /s..700 /s") && row.trim_end().ends_with(" 3.96..7.00"), "{row}");
+    assert!(verdict.contains("B is 3.96..7.00 times A in 1 row"), "{verdict}");
     for simulated in [false, true] {
         let (row, verdict) = told(simulated, [400.0, 410.0]);
         assert!(!row.contains("..") && row.trim_end().ends_with(')') && verdict.contains("–"), "{row}");
     }
+}
+
+#[test]
+fn a_tree_with_changes_is_told_with_its_commit() {
+    let text = json(&crate::bench::tests::full());
+    let doubts = |commit: &str, tree: &str| {
+        let mut file = results("bench", &text);
+        file.provenance.commit = commit.to_owned();
+        file.provenance.tree = tree.to_owned();
+        let doubts = doubts(&Report::of(vec![file], &[], &[]).expect("a file"));
+        doubts.into_iter().filter(|doubt| doubt.contains("commit")).collect::<Vec<_>>()
+    };
+    assert_eq!(doubts("abc", "clean"), [""; 0]);
+    assert_eq!(doubts("abc", "dirty"), ["bench was built from a tree with changes, of commit abc"]);
+    for (commit, tree) in [("unknown", "dirty"), ("abc", "unknown"), ("unknown", "unknown")] {
+        assert_eq!(doubts(commit, tree), ["bench does not say which commit it is of"], "{commit}, {tree}");
+    }
+}
+
+#[test]
+fn help_lists_no_lock_and_breaks_no_line_of_exit_codes() {
+    use clap::Args as _;
+    let mut command = super::Args::augment_args(clap::Command::new("report"));
+    let help = command.render_long_help().to_string();
+    assert!(!help.to_lowercase().contains("possible values"), "{help}");
+    let (_, codes) = help.split_once("Exit codes: ").expect("they are told");
+    assert!(codes.lines().all(|line| line.chars().count() <= 88), "{codes}");
+    assert!(codes.contains("; 2 bad input:\na file is no result, or they are unlike"), "{codes}");
 }
 
 #[test]

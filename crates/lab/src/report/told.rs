@@ -30,7 +30,12 @@ pub(super) fn doubts(report: &Report) -> Vec<String> {
         format!("{}: {rows} left out, of broken locks or failed runs, such as {}", file.path, file.unsound[0])
     });
     let unknown = report.files.iter().filter(|file| file.provenance.tree != "clean");
-    let unknown = unknown.map(|file| format!("{} does not say which commit it is of", file.path));
+    let unknown = unknown.map(|Results { path, provenance, .. }| match provenance.commit.as_str() {
+        commit if provenance.tree == "dirty" && commit != "unknown" => {
+            format!("{path} was built from a tree with changes, of commit {commit}")
+        }
+        _ => format!("{path} does not say which commit it is of"),
+    });
     let cut = report.files.iter().filter(|file| !file.complete);
     let cut = cut.map(|file| format!("{} is of a run that was not finished", file.path));
     let debug = report.files.iter().filter(|file| !report.simulated && file.provenance.build == "debug");

@@ -156,11 +156,17 @@ pub(crate) fn probe(environment: &Environment) -> Result<(), String> {
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stderr);
     let printed = printed.lines().map(str::trim).find(|line| !line.is_empty());
-    match (printed.map(|line| line.trim_start_matches("stanchion: ")), output.status) {
+    match (printed.map(complaint), output.status) {
         (Some(line), _) => Err(format!("the library does not do as asked: {line}")),
         (None, status) if status.success() => Ok(()),
         (None, status) => Err(format!("this command does not run with the library: {status}")),
     }
+}
+
+/// What the library says is wrong. What it does then it does in programs that run; none does here.
+fn complaint(line: &str) -> &str {
+    let line = line.trim_start_matches("stanchion: ");
+    line.split_once("; the program runs with libc's own locks").map_or(line, |(wrong, _)| wrong)
 }
 
 #[cfg(test)]
@@ -179,6 +185,13 @@ mod tests {
         let executable = dir.path().join("bin/stanchion");
         let found = find(None, None, Some(&executable));
         (dir, found)
+    }
+
+    #[test]
+    fn a_refusal_tells_of_no_program_that_runs() {
+        let said = "stanchion: STANCHION: `foo`: not understood; the program runs with libc's own locks (lock= takes libc byte)";
+        assert_eq!(complaint(said), "STANCHION: `foo`: not understood");
+        assert_eq!(complaint("ld.so: no such file"), "ld.so: no such file");
     }
 
     #[test]
