@@ -25,6 +25,7 @@ BENCH = "--profile short --threads 1,2 --time 10ms --rounds 1 --latency-rounds 1
 GUEST = f"--qemu {HERE}/qemu --image {HERE}/qemu --accel tcg --vcpus 2"
 THREADS = "import threading; [threading.Thread(target=sum, args=[range(10**6)]).start() for _ in range(4)]"
 SIM = "sim --lock byte,ticket --threads 1,2,4 --seeds 2 --time 20ms"
+COMPARE = "run --compare --lock libc,stanchion --rounds 5 --seed 1"
 REPORT = "report {page}.1 {page}.3 --unlike arguments --html {page}"
 # How each page is made (by one command, or several), how its title begins, and how many pictures it shows at least.
 PAGES = {
@@ -35,7 +36,11 @@ PAGES = {
     "guest": (f"guest {GUEST} --lock ticket --seed 1 --html {{page}}", "stanchion guest, ", 0),
     "advise": (f"advise --machine small-vm --seeds 2 --html {{page}} -- {sys.executable} -c '{THREADS}'", "stanchion advise, ", 1 + 2),
     "reproduce": ("reproduce --table locktorture,xen-pv --quick --html {page}", "stanchion reproduce, ", 2),
+    "torture": ("torture --lock qspin --writers 2 --time 100ms --seed 1 --html {page}", "stanchion torture, ", 0),
+    "explore": ("explore --lock qspin,ticket --schedules 50 --seed 1 --html {page}", "stanchion explore, ", 0),
+    "run-compare": (f"{COMPARE} --html {{page}} true", "stanchion run --compare, ", 0),
     "report": (f"{SIM} --seed 1 --json {{page}}.1 && {SIM} --seed 3 --json {{page}}.3 && {REPORT}", "Results side by side", 1),
+    "report-run": (f"{COMPARE} --json {{page}}.1 true && {COMPARE} --json {{page}}.3 true && {REPORT}", "Results side by side", 1),
 }
 
 
