@@ -30,6 +30,7 @@ REPORT = "report {page}.1 {page}.3 --unlike arguments --html {page}"
 # How each page is made (by one command, or several), how its title begins, and how many pictures it shows at least.
 PAGES = {
     "sim": (f"{SIM} --seed 1 --html {{page}}", "stanchion sim, ", 5 + 3),
+    "sim-all": ("sim --threads 1,2,4 --seeds 1 --time 5ms --seed 1 --html {page}", "stanchion sim, ", 5 + 3),
     "timeline": ("sim --lock ticket --threads 4 --seeds 1 --seed 1 --timeline {page}", "ticket on small-vm", 1),
     "bench": (f"bench --lock stanchion,ticket --peers std {BENCH}", "stanchion bench, ", 4),
     "bench-rw": (f"bench --rw --lock qrw --peers std --reads 90 {BENCH}", "stanchion bench, ", 4),

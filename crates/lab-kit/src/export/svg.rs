@@ -146,11 +146,18 @@ impl Plot<'_> {
         // What is grey lies below.
         let [below, above] =
             [true, false].map(|grey| self.series.iter().filter(move |series| series.grey == grey));
+        let names = self.names(&axis);
+        let mut taken: Vec<f64> = names.iter().map(|(y, ..)| *y).collect();
         let shapes = html! {
             (text(LEFT, 16.0, "title", self.title))
             (self.frame(&axis))
-            @for series in below.chain(above) { (self.line(&axis, series)) }
-            (self.names(&axis))
+            @for series in below.chain(above) { (self.line(&axis, series, &mut taken)) }
+            @for (y, last, line) in names {
+                g class=(classes(line.index, line.ours, false)) {
+                    (self.lead(&axis, last, y, "lead"))
+                    (text(RIGHT + 11.0, y + 4.0, "name", line.name))
+                }
+            }
         };
         picture(WIDTH, HEIGHT, self.title, &shapes)
     }
@@ -194,12 +201,16 @@ impl Plot<'_> {
         plural(threads, self.what.trim_end_matches('s'))
     }
 
-    fn line(&self, axis: &Axis, series: &Series) -> Markup {
+    /// A line; if it is grey with its name, which goes beside none of those that are `taken`.
+    fn line(&self, axis: &Axis, series: &Series, taken: &mut Vec<f64>) -> Markup {
         let place = |point: &Point| (self.x(point.threads), axis.y(point.value));
         let stall = series.stalled_at.filter(|threads| self.threads.contains(threads));
         // Side by side, as several locks may stall at the same place.
         let before = |other: &&Series| other.index < series.index && other.stalled_at == stall;
         let aside = self.series.iter().filter(before).count() as f64 * 9.0 + 3.5;
+        let name =
+            series.points.last().filter(|_| series.grey).map(|last| (last, free(axis.y(last.value), taken)));
+        taken.extend(name.map(|(_, y)| y));
         html! {
             g class=(classes(series.index, series.ours, series.grey)) {
                 polyline points={ @for (x, y) in series.points.iter().map(place) { (at(x)) "," (at(y)) " " } } {}
@@ -219,15 +230,25 @@ impl Plot<'_> {
                         title { (series.name) " stalled with " (self.counted(threads)) }
                     }
                 }
-                @if let Some(last) = series.points.last().filter(|_| series.grey) {
-                    (text(RIGHT + 11.0, axis.y(last.value) + 4.0, "name", series.name))
+                @if let Some((last, y)) = name {
+                    (self.lead(axis, last, y, "lead name"))
+                    (text(RIGHT + 11.0, y + 4.0, "name", series.name))
                 }
             }
         }
     }
 
-    /// Names beside the ends of the lines, pushed apart until none covers another.
-    fn names(&self, axis: &Axis) -> Markup {
+    /// From the end of a line to its name.
+    fn lead(&self, axis: &Axis, last: &Point, y: f64, class: &str) -> Markup {
+        html! {
+            path class=(class) d={
+                "M" (at(self.x(last.threads) + 4.0)) " " (at(axis.y(last.value))) "L" (at(RIGHT + 8.0)) " " (at(y))
+            } {}
+        }
+    }
+
+    /// Names beside the ends of the lines in colour, pushed apart until none covers another.
+    fn names(&self, axis: &Axis) -> Vec<(f64, &Point, &Series<'_>)> {
         let lines = self.series.iter().filter(|line| !line.grey);
         let ends = lines.filter_map(|line| line.points.last().map(|last| (axis.y(last.value), last, line)));
         let mut names: Vec<_> = ends.collect();
@@ -242,17 +263,19 @@ impl Plot<'_> {
             *y = y.min(ceiling);
             ceiling = *y - NAME_HEIGHT;
         }
-        html! {
-            @for (y, last, line) in names {
-                g class=(classes(line.index, line.ours, false)) {
-                    path.lead d={
-                        "M" (at(self.x(last.threads) + 4.0)) " " (at(axis.y(last.value))) "L" (at(RIGHT + 8.0)) " " (at(y))
-                    } {}
-                    (text(RIGHT + 11.0, y + 4.0, "name", line.name))
-                }
-            }
-        }
+        names
     }
+}
+
+/// The place nearest to `y` at which a name covers none of those that are taken; `y` itself if there is none.
+fn free(y: f64, taken: &[f64]) -> f64 {
+    let beside = taken.iter().flat_map(|other| [other - NAME_HEIGHT, other + NAME_HEIGHT]);
+    let is_free = |place: &f64| {
+        let apart = |other: &f64| (place - other).abs() > NAME_HEIGHT - 0.1;
+        (TOP..BOTTOM).contains(place) && taken.iter().all(apart)
+    };
+    let nearest = |a: &f64, b: &f64| (a - y).abs().total_cmp(&(b - y).abs());
+    [y.min(BOTTOM - 2.0)].into_iter().chain(beside).filter(is_free).min_by(nearest).unwrap_or(y)
 }
 
 /// The style classes of a line: its colour and dash, whether it is ours, and whether it is grey.
@@ -326,6 +349,41 @@ mod tests {
         let axis = Axis::over([7.3].into_iter(), Scale::Linear).expect("positive values");
         assert!(axis.ticks.last() >= Some(&7.3) && axis.ticks.len() <= 7);
         assert!((nice_step(1.46) - 2.0).abs() < 1e-9 && (nice_step(0.3) - 0.5).abs() < 1e-9);
+    }
+
+    #[test]
+    fn names_of_grey_lines_cover_no_other_name() {
+        let series = |index: usize| Series {
+            name: ["a", "b", "c", "d"][index],
+            index,
+            ours: false,
+            grey: index > 0,
+            points: vec![Point { threads: 1, value: 5.0, text: String::new(), range: None }],
+            stalled_at: None,
+        };
+        let series: Vec<_> = (0..4).map(series).collect();
+        let (threads, tick) = (&[1][..], (|value| format!("{value}")) as fn(f64) -> String);
+        let plot = Plot {
+            title: "t",
+            what: "threads",
+            scale: Scale::Linear,
+            threads,
+            cpus: 1,
+            series: &series,
+            tick,
+        };
+        let svg = plot.render().0;
+        let names = svg
+            .split("<text x=\"465.0\" y=\"")
+            .skip(1)
+            .filter_map(|rest| rest.split('"').next()?.parse().ok());
+        let mut names: Vec<f64> = names.collect();
+        names.sort_by(f64::total_cmp);
+        let closest = names.windows(2).map(|pair| pair[1] - pair[0]).reduce(f64::min);
+        assert!(names.len() == 4 && closest > Some(NAME_HEIGHT - 0.2), "{names:?}");
+        assert_eq!(at(free(TOP, &[TOP])), at(TOP + NAME_HEIGHT));
+        let all: Vec<f64> = (0..=21).map(|at| TOP + NAME_HEIGHT * f64::from(at)).collect();
+        assert_eq!(at(free(100.0, &all)), "100.0", "no place is left");
     }
 
     #[test]

@@ -3,10 +3,12 @@ use super::load::{Lock, Recording};
 use super::place::HERE;
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WIDE, WhatIf, gain_over};
+use crate::run::DEFAULT;
 use lab_kit::column::{Column, Figure};
 use lab_kit::experiment::About;
 use lab_kit::export::columns::{named, table};
 use lab_kit::export::grid::{pieces, wrap};
+use lab_kit::export::legend::{self, Entry, Standing, legend, picked};
 use lab_kit::export::svg::{Plot, Point, Scale, Series};
 use lab_kit::export::{colours, page};
 use lab_kit::stats::Ratio;
@@ -186,10 +188,13 @@ pub(super) fn csv(report: &Report) -> String {
 pub(super) fn page(report: &Report) -> String {
     let program = report.recording.program.join(" ");
     let [before, after] = around(report);
+    let lines = lines(report);
     let plots = once(report.cells.iter().map(|cell| cell.machine.as_str())).into_iter().map(|machine| {
         let cells = report.cells.iter().filter(|cell| cell.machine == machine && cell.failed.is_none());
-        page::plot(&plot(machine, &cells.collect::<Vec<_>>()))
+        page::plot(&plot(machine, &cells.collect::<Vec<_>>(), &lines))
     });
+    let picked: String =
+        lines.iter().enumerate().filter(|(_, line)| line.grey).map(|(index, _)| picked(index)).collect();
     let of_locks = [
         Column::told("lock", Lock::name),
         Column::told("threads", |lock: &Lock| lock.threads),
@@ -203,6 +208,7 @@ pub(super) fn page(report: &Report) -> String {
         (page::table(&table(&columns(report), &rows(report))))
         pre.verdict { (after.trim()) }
         h2 { "Throughput" }
+        @if !picked.is_empty() { (legend(lines.iter().map(Line::entry))) }
         (page::plots(plots))
         @if !report.timelines.is_empty() { h2 { "What threads do, today and as advised" } }
         @for (picture, when) in report.timelines.iter().zip(["today", "as advised"]) {
@@ -214,7 +220,7 @@ pub(super) fn page(report: &Report) -> String {
         (page::table(&table(&of_locks, locks)))
     };
     let title = format!("Which lock for {program}");
-    about(report).page(&title, before.trim(), &shown, &colours(report.cells.len()))
+    about(report).page(&title, before.trim(), &shown, &(colours(lines.len()) + &picked))
 }
 
 /// A picture as the address of an image, which the page's style does not reach: it has colours of its own.
@@ -225,7 +231,40 @@ fn embedded(svg: &str) -> String {
     format!("data:image/svg+xml,{escaped}")
 }
 
-fn plot(machine: &str, cells: &[&Cell]) -> Markup {
+/// A lock in the plots of all machines.
+struct Line<'a> {
+    lock: &'a str,
+    grey: bool,
+}
+
+impl<'a> Line<'a> {
+    fn is_default(&self) -> bool {
+        self.lock == DEFAULT
+    }
+
+    fn entry(&self) -> Entry<'a> {
+        Entry { name: self.lock, about: None, ours: self.is_default(), grey: self.grey }
+    }
+}
+
+/// The locks, and which of them are grey until picked. Today's is in colour, as all others are compared with it.
+fn lines(report: &Report) -> Vec<Line<'_>> {
+    let locks = once(report.cells.iter().map(|cell| cell.lock.as_str()));
+    let score = |lock: &str| {
+        let is_sound = |cell: &&Cell| cell.lock == lock && cell.failed.is_none();
+        report.cells.iter().filter(is_sound).map(|cell| cell.rate.mean.max(1.0).ln()).sum()
+    };
+    let standing = |&lock: &&str| Standing {
+        default: lock == DEFAULT,
+        peer: lock != DEFAULT,
+        score: score(lock),
+        chosen: lock == TODAY || report.chosen.iter().any(|name| name == lock),
+    };
+    let grey = legend::grey(&locks.iter().map(standing).collect::<Vec<_>>());
+    locks.into_iter().zip(grey).map(|(lock, grey)| Line { lock, grey }).collect()
+}
+
+fn plot(machine: &str, cells: &[&Cell], lines: &[Line]) -> Markup {
     let threads: BTreeSet<usize> = cells.iter().map(|cell| cell.workers).collect();
     let point = |cell: &&Cell| Point {
         threads: cell.workers,
@@ -233,13 +272,12 @@ fn plot(machine: &str, cells: &[&Cell]) -> Markup {
         text: rate(cell.rate.mean),
         range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
     };
-    let names = once(cells.iter().map(|cell| cell.lock.as_str())).into_iter().enumerate();
-    let series = names.map(|(index, name)| Series {
-        name,
+    let series = lines.iter().enumerate().map(|(index, line)| Series {
+        name: line.lock,
         index,
-        ours: name == crate::run::DEFAULT,
-        grey: false,
-        points: cells.iter().filter(|cell| cell.lock == name).map(point).collect(),
+        ours: line.is_default(),
+        grey: line.grey,
+        points: cells.iter().filter(|cell| cell.lock == line.lock).map(point).collect(),
         stalled_at: None,
     });
     let plot = Plot {
@@ -277,5 +315,30 @@ mod tests {
         assert!(shown("to_libc")[2].as_ref().is_some_and(|gain| gain.starts_with("2.10 (")));
         assert_eq!(shown("to_libc")[0], None, "libc's is no gain");
         assert_eq!(column("rate").number(&rows(&report)[1]), Some(500.0), "files have the mean");
+    }
+
+    #[test]
+    fn in_colour_are_todays_lock_the_default_the_fastest_other_one_and_those_that_were_named() {
+        let cell = |(index, lock): (u32, &str)| {
+            let rate = Estimate::of(vec![f64::from(1000 << index); 2]);
+            Cell {
+                lock: lock.to_owned(),
+                machine: "small-vm".to_owned(),
+                workers: 2,
+                rate,
+                ..Cell::default()
+            }
+        };
+        let cells = (0..).zip(["libc", "stanchion", "byte", "ticket", "twa"]).map(cell).map(Some).collect();
+        let mut report = Report::new(Recording::default(), cells, None, 1);
+        let grey = |report: &Report| lines(report).iter().map(|line| line.grey).collect::<Vec<_>>();
+        assert_eq!(grey(&report), [false, false, true, true, false]);
+        report.cells[4].failed = Some("it broke".to_owned());
+        report.chosen = vec!["byte".to_owned()];
+        assert_eq!(grey(&report), [false, false, false, false, true]);
+        let page = page(&report);
+        assert!(page.contains("id=\"pick4\"") && page.contains("#pick4:checked") && !page.contains("pick3"));
+        report.cells.truncate(2);
+        assert!(!super::page(&report).contains("checkbox"), "the names beside the lines are enough");
     }
 }

@@ -17,7 +17,7 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Files, Formats, ResultFile};
-use lab_kit::names::with_all;
+use lab_kit::names::{ALL, with_all};
 use lab_kit::stats::Ratio;
 use load::Recording;
 use predict::{Case, Cell, TODAY};
@@ -65,6 +65,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut report = Report::new(recording, cells, args.measured, args.seed);
     report.provenance.files = files;
     report.library.clone_from(&args.launch.library);
+    report.chosen = args.lock.iter().filter(|name| *name != ALL).cloned().collect();
     let doubtful = report.doubtful();
     if report.complete && !doubtful.is_empty() {
         let again: Vec<Case> = doubtful.iter().map(|&at| cases[at].clone()).collect();

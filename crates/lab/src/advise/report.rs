@@ -35,6 +35,9 @@ pub(crate) struct Report {
     /// The interposer that was named.
     #[serde(skip)]
     pub library: Option<PathBuf>,
+    /// The locks that were named: for the page.
+    #[serde(skip)]
+    pub chosen: Vec<String>,
     /// What threads do in the case that decided, today and as advised: for the page.
     #[serde(skip)]
     pub timelines: Vec<String>,
@@ -85,6 +88,7 @@ impl Report {
             law,
             advice: None,
             library: None,
+            chosen: Vec::new(),
             timelines: Vec::new(),
         };
         report.advice = report.decide();

@@ -14,6 +14,8 @@ const LONGEST_TRACE: Time = 500 * MS;
 pub(super) struct Config {
     pub scenes: Vec<Scene>,
     pub setting: Setting,
+    /// The locks that were named, not as part of a group.
+    pub chosen: Vec<String>,
     /// Digests of the files that were named.
     pub files: BTreeMap<String, String>,
     /// The part of the one run to look at, from when to when.
@@ -43,6 +45,8 @@ impl Config {
         })
         .map_err(|error| format!("--{error}"))?;
         let locks = scenes::locks(&args.lock, &scenes).map_err(|error| format!("--{error}"))?;
+        let is_name = |word: &&str| !matches!(*word, "all" | "variants");
+        let chosen = words("lock", &args.lock)?.into_iter().filter(is_name).map(str::to_owned).collect();
         for scene in &scenes {
             scenes::probe(scene, &locks)?;
         }
@@ -66,7 +70,7 @@ impl Config {
         let machines = words("machine", machines)?.into_iter().map(digest_of_machine);
         let workloads = words("workload", workloads)?.into_iter().map(digest_of_workload);
         let files = machines.chain(workloads).collect::<Result<_, _>>()?;
-        Ok(Self { scenes, setting, files, watched })
+        Ok(Self { scenes, setting, chosen, files, watched })
     }
 }
 
@@ -138,6 +142,7 @@ mod tests {
         assert_eq!(config.setting.locks.len() + variants.len(), all.len());
         assert_eq!(config.scenes.len(), 1);
         assert_eq!(config.scenes[0].counts, [1, 2, 4, 8]);
+        assert_eq!(config.chosen, [""; 0], "no lock was named");
         assert_eq!(config.setting.seeds, [1, 2, 3, 4, 5]);
     }
 
@@ -150,6 +155,7 @@ mod tests {
         })
         .expect("valid");
         assert_eq!(config.setting.locks, ["ticket", "byte"]);
+        assert_eq!(config.chosen, config.setting.locks);
         assert_eq!(config.scenes[0].counts, [2, 3, 4, 5, 8]);
     }
 

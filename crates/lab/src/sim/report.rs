@@ -29,6 +29,9 @@ pub(super) struct Report {
     pub setting: Setting,
     pub scenes: Vec<SceneInfo>,
     pub cells: Vec<Cell>,
+    /// The locks that were named: for the page.
+    #[serde(skip)]
+    pub chosen: Vec<String>,
     /// What was seen of a run that was watched.
     #[serde(skip)]
     pub recording: Option<Recording>,

@@ -54,7 +54,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     if args.list {
         return Ok(print(&config::list(), ExitCode::SUCCESS));
     }
-    let Config { scenes, setting, files, watched } = Config::resolve(args)?;
+    let Config { scenes, setting, chosen, files, watched } = Config::resolve(args)?;
     let jobs = args.jobs.unwrap_or_else(cpus);
     let infos: Vec<SceneInfo> = scenes.iter().map(SceneInfo::of).collect();
     let mut tasks = Vec::new();
@@ -84,6 +84,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
             setting: setting.clone(),
             scenes: infos.clone(),
             cells: Vec::new(),
+            chosen,
             recording: None,
         },
         experiment,

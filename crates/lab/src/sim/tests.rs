@@ -56,6 +56,7 @@ pub(super) fn report(locks: &[&str], vcpus: &[usize]) -> Report {
         },
         scenes: vec![info],
         cells,
+        chosen: Vec::new(),
         recording: None,
     }
 }

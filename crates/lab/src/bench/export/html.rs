@@ -5,11 +5,11 @@ use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
 use lab_kit::column::Column;
-use lab_kit::export::svg::{Plot, Point, Scale, Series, sample_of};
+use lab_kit::export::legend::{self, Entry, Standing, legend};
+use lab_kit::export::svg::{Plot, Point, Scale, Series};
 use lab_kit::export::{grid, page};
 use lab_kit::units::three_figures;
 use maud::{Markup, html};
-use stanchion_cells::scenes::once;
 
 /// Strong colours for our locks, in the order of the registry.
 const OURS: [&str; 6] = ["#c77d0a", "#8e44ad", "#d6539c", "#d1343f", "#9c5a2b", "#6a4cff"];
@@ -18,8 +18,6 @@ const PEERS: [&str; 10] = [
     "#1f77b4", "#2a9d4e", "#0f9aa8", "#7a8b1f", "#4c5fd5", "#8a6f4e", "#5b7f95", "#3fae8c", "#7c7c86",
     "#a0780a",
 ];
-/// More names than this at the edge of a plot are not read.
-const NAMES: usize = 8;
 /// Dashes tell lines apart where colours do not.
 const DASHES: [&str; 4] = ["none", "6 3", "2 3", "9 3 2 3"];
 
@@ -27,7 +25,7 @@ pub(super) fn write(report: &Report) -> String {
     let what = if report.setting.rw() { "Reader-writer locks" } else { "Locks" };
     let grey = grey(report);
     let shown = html! {
-        (legend(report, &grey))
+        (legend(entries(report, &grey)))
         @if !report.uncontended.is_empty() {
             h2 { "Uncontended" }
             p.sub { (ABOUT_COSTS) }
@@ -41,21 +39,20 @@ pub(super) fn write(report: &Report) -> String {
     super::about(report).page(&title, &answer, &shown, &colours(&report.locks))
 }
 
-/// Which locks are grey until picked: all but the default, the best peer, and of those chosen as many as fit.
+/// Which locks are grey until picked. The first of ours is the default.
 fn grey(report: &Report) -> Vec<bool> {
     let score = |lock: &LockInfo| {
         let cells =
             report.cells.iter().filter(|cell| cell.lock == lock.name && cell.state == State::Measured);
         cells.map(|cell| cell.rate().max(1.0).ln()).sum::<f64>()
     };
-    let locks = || report.locks.iter().enumerate();
-    let peers = locks().filter(|(_, lock)| lock.kind == Kind::Peer);
-    let default = locks().find(|(_, lock)| lock.kind == Kind::Stanchion);
-    let best_peer = peers.max_by(|(_, a), (_, b)| score(a).total_cmp(&score(b)));
-    let first = [default, best_peer].into_iter().flatten();
-    let named = first.chain(locks().filter(|(_, lock)| lock.chosen)).map(|(index, _)| index);
-    let named: Vec<usize> = once(named).into_iter().take(NAMES).collect();
-    (0..report.locks.len()).map(|index| !named.contains(&index)).collect()
+    let standing = |lock: &LockInfo| Standing {
+        default: lock.kind == Kind::Stanchion,
+        peer: lock.kind == Kind::Peer,
+        score: score(lock),
+        chosen: lock.chosen,
+    };
+    legend::grey(&report.locks.iter().map(standing).collect::<Vec<_>>())
 }
 
 /// Rules for each lock: its colour, and that it is picked; and that events are words.
@@ -65,28 +62,19 @@ fn colours(locks: &[LockInfo]) -> String {
         let colours: &[&str] = if ours(lock) { &OURS } else { &PEERS };
         let place = locks[..index].iter().filter(|other| ours(other) == ours(lock)).count();
         let (colour, dash) = (colours[place % colours.len()], DASHES[index % DASHES.len()]);
-        format!(
-            ".c{index}{{--colour:{colour};--dash:{dash}}}\
-             :root:has(#pick{index}:checked) .grey.c{index}{{--line:var(--colour)}}\
-             :root:has(#pick{index}:checked) .grey.c{index} .name{{display:inline}}"
-        )
+        format!(".c{index}{{--colour:{colour};--dash:{dash}}}{}", legend::picked(index))
     };
     locks.iter().enumerate().map(rules).collect::<String>() + ".events td:last-child{text-align:left}"
 }
 
-fn legend(report: &Report, grey: &[bool]) -> Markup {
-    html! {
-        ul.legend {
-            @for (index, (lock, &grey)) in report.locks.iter().zip(grey).enumerate() {
-                li title=(lock.about) {
-                    label {
-                        @if grey { input type="checkbox" id={ "pick" (index) }; }
-                        (sample_of(index, lock.kind == Kind::Stanchion, grey)) (lock.name)
-                    }
-                }
-            }
-        }
-    }
+fn entries<'a>(report: &'a Report, grey: &[bool]) -> impl Iterator<Item = Entry<'a>> {
+    let entry = |(LockInfo { name, about, kind, .. }, &grey): (&'a LockInfo, _)| Entry {
+        name,
+        about: Some(about),
+        ours: *kind == Kind::Stanchion,
+        grey,
+    };
+    report.locks.iter().zip(grey).map(entry)
 }
 
 fn section(report: &Report, load: Load, grey: &[bool]) -> Markup {
@@ -220,7 +208,7 @@ mod tests {
             .locks
             .extend((0..20).map(|index| LockInfo { chosen: index > 0, ..lock(&format!("l{index}")) }));
         let grey = grey(&report);
-        assert_eq!(grey.iter().filter(|grey| !**grey).count(), NAMES);
+        assert_eq!(grey.iter().filter(|grey| !**grey).count(), 8);
         assert!(!grey[0] && !grey[1] && grey[2] && !grey[3], "{grey:?}");
         report.locks.truncate(3);
         for mut cell in report.cells.clone().into_iter().filter(|cell| cell.lock == "a") {

@@ -1,36 +1,57 @@
 //! One self-contained page: plots and tables for each machine and workload, and where it all comes from.
 use super::about;
+use crate::run::DEFAULT;
 use crate::sim::report::Report;
 use crate::sim::table::{QUANTITIES, SPENT, figures, notes, result, shown, spent, title};
 use crate::sim::timeline::COLOURS;
 use core::iter::once;
 use lab_kit::column::Column;
 use lab_kit::export::grid::heading;
-use lab_kit::export::svg::{Plot, Point, Scale, Series, at, picture, sample, sample_of, text};
+use lab_kit::export::legend::{self, Entry, Standing, legend, picked};
+use lab_kit::export::svg::{Plot, Point, Scale, Series, at, picture, sample, text};
 use lab_kit::export::{colours, page};
 use lab_kit::units::{percent, plain};
 use maud::{Markup, html};
-use stanchion_cells::cell::{Figures, SceneInfo};
+use stanchion_cells::cell::{Cell, Figures, SceneInfo, State};
 use stanchion_sim::Cause;
 
 /// Words stand on the left, as they do in the first column anyway.
 const RULES: &str = ".words2 :nth-child(2),.words3 *{text-align:left}";
 
 pub(super) fn write(report: &Report) -> String {
-    let locks = &report.setting.locks;
+    let (locks, grey) = (&report.setting.locks, grey(report));
+    let entry = |(name, &grey)| Entry { name, about: None, ours: false, grey };
     let shown = html! {
-        ul.legend {
-            @for (index, lock) in locks.iter().enumerate() { li { (sample_of(index, false, false)) (lock) } }
-        }
-        @for scene in report.begun() { (section(report, scene)) }
+        (legend(locks.iter().map(String::as_str).zip(&grey).map(entry)))
+        @for scene in report.begun() { (section(report, scene, &grey)) }
     };
-    about(report).page("Locks in simulation", "", &shown, &(colours(locks.len()) + RULES))
+    let picked: String = (0..locks.len()).filter(|&index| grey[index]).map(picked).collect();
+    about(report).page("Locks in simulation", "", &shown, &(colours(locks.len()) + &picked + RULES))
 }
 
-fn section(report: &Report, scene: &SceneInfo) -> Markup {
-    let [linear, log] = [Scale::Linear, Scale::Log].map(|scale| plot(report, scene, &QUANTITIES[0], scale));
+/// Which locks are grey until picked. If the default is not among them, the first stands for it, which all
+/// others are compared with.
+fn grey(report: &Report) -> Vec<bool> {
+    let score = |lock: &String| {
+        let is_sound = |cell: &&Cell| cell.lock == *lock && cell.state == State::Measured;
+        let figures = report.cells.iter().filter(is_sound).filter_map(|cell| cell.figures.as_ref());
+        figures.map(|figures| figures.throughput.mean.max(1.0).ln()).sum::<f64>()
+    };
+    let locks = &report.setting.locks;
+    let default = locks.iter().find(|lock| *lock == DEFAULT).or(locks.first());
+    let standing = |lock| {
+        let is_default = Some(lock) == default;
+        let chosen = report.chosen.contains(lock);
+        Standing { default: is_default, peer: !is_default, score: score(lock), chosen }
+    };
+    legend::grey(&locks.iter().map(standing).collect::<Vec<_>>())
+}
+
+fn section(report: &Report, scene: &SceneInfo, grey: &[bool]) -> Markup {
+    let plot = |quantity, scale| plot(report, scene, grey, quantity, scale);
+    let [linear, log] = [Scale::Linear, Scale::Log].map(|scale| plot(&QUANTITIES[0], scale));
     let waits = QUANTITIES.iter().filter(|quantity| quantity.tick.is_some());
-    let waits = waits.map(|quantity| page::plot(&plot(report, scene, quantity, Scale::Log)));
+    let waits = waits.map(|quantity| page::plot(&plot(quantity, Scale::Log)));
     let name = title(scene);
     html! {
         h2 { (name) }
@@ -52,7 +73,13 @@ fn section(report: &Report, scene: &SceneInfo) -> Markup {
 }
 
 /// A wait, or the result, of each lock with each count.
-fn plot(report: &Report, scene: &SceneInfo, quantity: &Column<Figures>, scale: Scale) -> Markup {
+fn plot(
+    report: &Report,
+    scene: &SceneInfo,
+    grey: &[bool],
+    quantity: &Column<Figures>,
+    scale: Scale,
+) -> Markup {
     let (title, tick) = match quantity.tick {
         Some(tick) => (quantity.title.to_owned(), tick),
         None => (result(report, scene), plain as fn(f64) -> String),
@@ -67,7 +94,7 @@ fn plot(report: &Report, scene: &SceneInfo, quantity: &Column<Figures>, scale: S
     let locks = report.setting.locks.iter().enumerate();
     let series = locks.map(|(index, name)| {
         let points = scene.vcpus.iter().filter_map(|&vcpus| point(name, vcpus)).collect();
-        Series { name, index, ours: false, grey: false, points, stalled_at: None }
+        Series { name, index, ours: false, grey: grey[index], points, stalled_at: None }
     });
     let (series, threads, cpus): (Vec<Series>, _, _) = (series.collect(), &scene.vcpus, scene.cpus);
     let title = title.split(" (").next().unwrap_or(&title);
@@ -121,7 +148,6 @@ fn bars(report: &Report, scene: &SceneInfo, count: usize) -> Markup {
 mod tests {
     use super::*;
     use crate::sim::tests as testing;
-    use stanchion_cells::cell::State;
 
     fn page() -> String {
         let mut report = testing::report(&["byte", "ticket"], &[1, 2, 4]);
@@ -146,5 +172,22 @@ mod tests {
         assert_eq!(page.matches("role=\"img\"").count(), 2 + 4 + 3);
         assert!(page.contains("class=\"error\"") && page.contains("spinning (spinning) 50 %"));
         assert!(page.contains("Where this comes from"));
+    }
+
+    #[test]
+    fn in_colour_are_the_default_the_fastest_other_one_and_those_that_were_named() {
+        // Each is twice as fast as the one before it.
+        let mut report = testing::report(&["byte", "stanchion", "ticket", "twa", "cna"], &[1, 2]);
+        assert_eq!(grey(&report), [true, false, true, true, false]);
+        report.chosen = vec!["ticket".into()];
+        assert_eq!(grey(&report), [true, false, false, true, false]);
+        let page = write(&report);
+        assert!(page.contains("id=\"pick3\"") && page.contains("#pick3:checked") && !page.contains("pick4"));
+        assert!(page.contains("class=\"series c3 grey\"") && page.contains("class=\"series c4\""));
+        let mut report = testing::report(&["byte", "ticket", "twa"], &[1, 2]);
+        for cell in report.cells.iter_mut().filter(|cell| cell.lock == "twa") {
+            cell.state = State::Cut { runs: 1 };
+        }
+        assert_eq!(grey(&report), [false, false, true], "the first stands for the default");
     }
 }
