@@ -71,7 +71,8 @@ fn locks(report: &Report) -> impl Iterator<Item = &str> {
     report.setting.locks.iter().map(String::as_str).filter(run)
 }
 
-/// A figure of a lock. The one that leads shows the spread of several runs, or the range of two kinds, and why there is no figure.
+/// A figure of a lock. The one that leads shows the spread of several runs, or the range of two kinds, and
+/// why there is no figure.
 pub(crate) fn cell(report: &Report, lock: &str, figure: &Column<Run>, leads: bool) -> String {
     let Some(summary) = summary(report, lock, |run| figure.number(run)) else {
         let word = match report.of(lock).last().map(|run| run.state) {

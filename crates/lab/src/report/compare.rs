@@ -126,7 +126,7 @@ impl Compared {
             Some((ratio, told(&ratio, &loads, simulated)))
         };
         let (overall, told) = (1..files).map(overall).map(Option::unzip).unzip();
-        Self { name, unit, form, overall, told, rows }
+        Self { name, unit, form, rows, overall, told }
     }
 }
 
