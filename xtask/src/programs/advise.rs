@@ -128,7 +128,9 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
             };
             let mut of_load: Vec<Cell> = locks.iter().filter_map(cell).collect();
             let answer = predict(&laboratory, &trace, Some(&law), &mut of_load)?;
-            of_load.iter_mut().for_each(|cell| cell.law = law_at(&answer["law"], threads as f64));
+            for cell in &mut of_load {
+                cell.law = law_at(&answer["law"], threads as f64);
+            }
             of_program.extend(of_load);
         }
         normalise(&mut of_program);

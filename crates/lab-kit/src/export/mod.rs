@@ -1,7 +1,7 @@
 //! Result files: opened, or refused, before anything is measured; rewritten whole whenever there is more to
 //! say, or, if they are no regular files, written to once at the end; as [`json`] and [`csv()`], and as pages
-//! ([`page`]) with plots ([`svg`], [`mod@ratios`]), their [`legend`] and the tables of the terminal ([`grid`]), which follow
-//! from [`columns`].
+//! ([`page`]) with plots ([`svg`], [`mod@ratios`]), their [`legend`] and the tables of the terminal
+//! ([`grid`]), which follow from [`columns`].
 pub mod columns;
 mod files;
 pub mod grid;

@@ -247,7 +247,8 @@ impl<'a> Line<'a> {
     }
 }
 
-/// The locks, and which of them are grey until picked. Today's is in colour, as all others are compared with it.
+/// The locks, and which of them are grey until picked. Today's is in colour, as all others are compared with
+/// it.
 fn lines(report: &Report) -> Vec<Line<'_>> {
     let locks = once(report.cells.iter().map(|cell| cell.lock.as_str()));
     let score = |lock: &str| {
