@@ -8,8 +8,8 @@ mod table;
 
 use crate::{bench, sim};
 pub(crate) use args::Args;
+use lab_kit::sample::Sample;
 use std::process::ExitCode;
-pub(crate) use table::Sample;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let locks = rules::rows(args.constants).into_iter().map(|(_, lock)| lock).collect::<Vec<_>>().join(",");

@@ -3,23 +3,10 @@ use super::rules::{self, BASE};
 use core::fmt::Write;
 use core::iter;
 use lab_kit::export::grid::{pieces, table};
+use lab_kit::sample::Sample;
 use lab_kit::stats::{Ratio, Sides};
 use lab_kit::units::format_ns;
 use stanchion_cells::scenes::once;
-
-#[derive(Clone, Debug)]
-pub(crate) struct Sample {
-    pub lock: String,
-    /// The profile, or the machine with its workload.
-    pub load: String,
-    pub threads: usize,
-    /// How much was done, more being better: by round, or by seed. Empty if the cell went wrong, as all are.
-    pub rates: Vec<f64>,
-    /// The longest waits.
-    pub worst_ns: Vec<f64>,
-    /// CPU times of an acquisition, in any unit.
-    pub cpu: Vec<f64>,
-}
 
 /// A cell of a lock, and that of the base under the same load with as many threads.
 type Pair<'a> = (&'a Sample, &'a Sample);

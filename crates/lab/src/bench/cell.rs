@@ -1,22 +1,7 @@
 //! What crosses the pipe between the benchmark and a worker: one cell to run, and what came of it.
-use super::mix::{Mix, named};
+use super::mix::{Mix, Profile, named};
 use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
-
-/// The work of each thread around one acquisition.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Profile {
-    pub name: String,
-    pub critical_ns: u64,
-    /// Mean time between release and the next acquisition, in nanoseconds.
-    pub think_ns: u64,
-    /// The holder gives up its slice in the middle of the section.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub yields: bool,
-    /// CPUs whose time all threads together get; none is all there are.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub cpu_limit: Option<f64>,
-}
 
 /// What one run of a cell measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

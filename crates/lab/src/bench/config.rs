@@ -1,11 +1,10 @@
 //! From what was typed to what will be run. Everything that can be refused is refused here, in one line.
 use super::args::Args;
-use super::cell::Profile;
-use super::contender::Kind;
+use super::contender::{Kind, LockInfo};
 use super::contenders::registry;
-use super::mix::{self, Mix, words};
+use super::mix::{self, Mix, Profile, words};
 use super::profiles;
-use super::report::{LockInfo, Setting};
+use super::report::Setting;
 use core::time::Duration;
 use lab_kit::cgroup::PERIOD_MS;
 use lab_kit::names::unknown;

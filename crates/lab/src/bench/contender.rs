@@ -1,14 +1,11 @@
-//! What the benchmark asks of a lock, and the row by which the registry knows it.
+//! What the benchmark asks of a lock, and what its report tells of one.
 //!
 //! The trait is closure-shaped because that is the one shape every lock has: guards (`std`), guards with a
 //! node on the stack (`mcslock`), raw calls (pthread) and `lock_api` all fit, and each inlines.
-use super::cell::{CellOutcome, CellSpec, Pass};
-use super::report::LockInfo;
-use super::worker;
 use serde::{Deserialize, Serialize};
-use stanchion::native::force_fenced_release;
-use stanchion::percpu::Class;
-use stanchion_family::catalogue::Facts;
+
+/// The lock of the overhead cells: none.
+pub(crate) const NO_LOCK: &str = "busted-none";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -46,6 +43,20 @@ impl Memory {
     }
 }
 
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct LockInfo {
+    pub name: String,
+    pub kind: Kind,
+    pub about: String,
+    pub bytes: usize,
+    pub counts_events: bool,
+    #[serde(default)]
+    pub memory: Memory,
+    /// Whether it was asked for by its name, or is one of those that are measured if none is named.
+    #[serde(default)]
+    pub chosen: bool,
+}
+
 /// A lock under test: a reader-writer lock, or a mutex, which is only ever taken for writing.
 pub(crate) trait Contender: Send + Sync + 'static {
     /// Whether it is a reader-writer lock. `read` of others is not called.
@@ -63,96 +74,6 @@ pub(crate) trait Contender: Send + Sync + 'static {
     }
 
     fn write<R>(&self, critical: impl FnOnce() -> R) -> R;
-}
-
-/// Runs one cell in this process, which is a worker that ends afterwards; compiled for one lock.
-type Run = fn(&CellSpec) -> CellOutcome;
-
-pub(crate) struct Entry {
-    pub name: &'static str,
-    pub kind: Kind,
-    pub about: &'static str,
-    /// Not part of `all`: a policy of a lock, to be compared with others of the same.
-    pub variant: bool,
-    /// Size of the lock itself, without data that it protects.
-    pub bytes: usize,
-    pub memory: Memory,
-    /// Called before the lock is made, for the whole process, which is the cell's own.
-    prepare: fn(),
-    run: Run,
-    /// The same with a form of the lock that counts lock events.
-    run_counting: Option<Run>,
-}
-
-impl Entry {
-    /// Runs one cell with the form of the lock that its pass asks for.
-    pub(crate) fn run(&self, spec: &CellSpec) -> Result<CellOutcome, String> {
-        let run = match spec.pass {
-            Pass::Events => self.run_counting.ok_or_else(|| format!("'{}' has no lock events", self.name))?,
-            _ => self.run,
-        };
-        (self.prepare)();
-        Ok(run(spec))
-    }
-
-    /// As the report tells it, under a name that may set something.
-    pub(crate) fn info(&self, name: &str, chosen: bool) -> LockInfo {
-        LockInfo {
-            name: name.to_owned(),
-            kind: self.kind,
-            about: self.about.to_owned(),
-            bytes: self.bytes,
-            counts_events: self.run_counting.is_some(),
-            memory: self.memory,
-            chosen,
-        }
-    }
-
-    pub(crate) const fn peer<C: Contender>(name: &'static str, about: &'static str) -> Self {
-        Self {
-            name,
-            kind: Kind::Peer,
-            about,
-            variant: false,
-            bytes: size_of::<C>(),
-            memory: Memory::NONE,
-            prepare: || (),
-            run: worker::run::<C>,
-            run_counting: None,
-        }
-    }
-
-    /// A lock of ours, by its row of the catalogue: as users get it, and `Counting` lock events.
-    pub(crate) const fn ours<C: Contender, Counting: Contender>(facts: &Facts) -> Self {
-        Self {
-            kind: Kind::Stanchion,
-            variant: facts.is_variant(),
-            memory: Memory {
-                heap_per_lock: 0,
-                per_thread: facts.bytes_a_context,
-                // Lines of a class are numbered by thread in 1 MiB of address space, of which only touched
-                // pages are memory.
-                per_class: if facts.bytes_a_class > 0 { size_of::<Class>() } else { 0 },
-                per_thread_and_class: facts.bytes_a_class,
-            },
-            run_counting: Some(worker::run::<Counting>),
-            ..Self::peer::<C>(facts.name, facts.about)
-        }
-    }
-
-    /// This lock as on a machine without `membarrier`.
-    pub(crate) const fn fenced(self, name: &'static str, about: &'static str) -> Self {
-        Self { name, about, variant: true, prepare: force_fenced_release, ..self }
-    }
-
-    pub(crate) const fn needs(self, memory: Memory) -> Self {
-        Self { memory, ..self }
-    }
-
-    /// It is there for who names it.
-    pub(crate) const fn hidden(self) -> Self {
-        Self { kind: Kind::Hidden, ..self }
-    }
 }
 
 #[cfg(test)]

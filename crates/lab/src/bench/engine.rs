@@ -1,11 +1,11 @@
 //! Runs the plan and keeps the report up to date. Knows no machine, no file, and not what is measured.
-use super::cell::{CellOutcome, CellSpec, Pass, Profile, State};
+use super::cell::{CellOutcome, CellSpec, Pass, State};
+use super::contender::LockInfo;
 use super::executor::CellError;
-use super::mix::{Load, named};
+use super::mix::{Load, Profile, named};
 use super::plan::{COSTS, Group, Topic};
-use super::report::{Cell, LockInfo, Overhead, Report, Uncontended};
+use super::report::{Cell, Overhead, Report, Uncontended, Warning};
 use super::rounds::of_pass;
-use super::warnings::Warning;
 use lab_kit::stats::{Summary, median};
 use std::collections::{BTreeMap, HashMap};
 

@@ -1,9 +1,24 @@
-//! Who reads and who writes: shares that every thread draws from, or threads that do only one of both.
-use super::cell::Profile;
+//! What threads do: the work around an acquisition, and who reads and who writes, by shares that every thread
+//! draws from, or by threads that do only one of both.
 use lab_kit::units::plural;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::scenes::once;
 use stanchion_cells::threads;
+
+/// The work of each thread around one acquisition.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Profile {
+    pub name: String,
+    pub critical_ns: u64,
+    /// Mean time between release and the next acquisition, in nanoseconds.
+    pub think_ns: u64,
+    /// The holder gives up its slice in the middle of the section.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub yields: bool,
+    /// CPUs whose time all threads together get; none is all there are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cpu_limit: Option<f64>,
+}
 
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "mix", rename_all = "lowercase")]

@@ -3,13 +3,12 @@
 //! A group is one profile at one number of threads. Within it every round visits every lock once, in an
 //! order shuffled by the seed, so that a disturbance of the machine hits neighbours in time and not one
 //! lock; and all locks of a round draw the same think times.
-use super::cell::{CellSpec, Pass, Profile};
-use super::mix::{Load, Mix, named};
-use super::report::{LockInfo, Report};
+use super::cell::{CellSpec, Pass};
+use super::contender::{LockInfo, NO_LOCK};
+use super::mix::{Load, Mix, Profile, named};
+use super::report::Report;
 use super::work::random;
 
-/// The lock of the overhead cells: none.
-pub(crate) const NO_LOCK: &str = "busted-none";
 /// Rounds of the overhead cells, which are quiet: one thread, nobody to wait for.
 const OVERHEAD_ROUNDS: usize = 3;
 /// What starting and ending a worker costs, for the estimate of the time left.

@@ -1,6 +1,5 @@
 //! The profiles there are, and those a user makes up.
-use super::cell::Profile;
-use super::mix::words;
+use super::mix::{Profile, words};
 use lab_kit::names::unknown;
 use lab_kit::units::{parse_time, round_ns};
 use stanchion_cells::scenes::once;

@@ -1,10 +1,8 @@
 //! The result of a run: what every exporter writes and the terminal prints.
+use super::cell::Calibration;
 pub(crate) use super::cell::State;
-use super::cell::{Calibration, Profile};
-use super::contender::{Kind, Memory};
-use super::mix::{Load, Mix, named};
-use super::plan::NO_LOCK;
-use super::warnings::Warning;
+use super::contender::{Kind, LockInfo, NO_LOCK};
+use super::mix::{Load, Mix, Profile, named};
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::plural;
@@ -14,20 +12,6 @@ use std::collections::BTreeMap;
 
 /// Raised whenever a field changes its meaning or goes away; new fields do not raise it.
 pub(crate) const SCHEMA: u32 = 1;
-
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct LockInfo {
-    pub name: String,
-    pub kind: Kind,
-    pub about: String,
-    pub bytes: usize,
-    pub counts_events: bool,
-    #[serde(default)]
-    pub memory: Memory,
-    /// Whether it was asked for by its name, or is one of those that are measured if none is named.
-    #[serde(default)]
-    pub chosen: bool,
-}
 
 /// What was asked for, resolved.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -156,6 +140,25 @@ pub(crate) struct Cell {
     pub events: Vec<EventCount>,
 }
 
+/// What can make the numbers worth less than they look.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "warning", rename_all = "kebab-case")]
+pub(crate) enum Warning {
+    DebugBuild,
+    OneCpu,
+    CpuQuota { cpus: usize, quota: usize },
+    BusyBefore { share: f64, runnable: usize },
+    BusyDuring { share: f64 },
+    Stolen { share: f64 },
+    Governor { governor: String },
+    UnstableClock,
+    Outliers { cells: usize, of: usize, example: String },
+    FewSamples { cells: usize, example: String, samples: u64 },
+    CutOff { cells: usize, example: String },
+    NoCpuLimit { reason: String },
+    Failed { what: String, reason: String },
+}
+
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Report {
     pub schema: u32,
@@ -275,6 +278,7 @@ impl Cell {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::bench::contender::Memory;
     use crate::bench::tests::full;
     use serde_json::{Value, json};
 

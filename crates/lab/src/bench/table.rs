@@ -1,10 +1,9 @@
 //! The result as tables for a terminal of a hundred columns: a section for each profile and mix, with the
 //! locks that have a row in it, and those that collapsed.
-use super::cell::Profile;
-use super::contender::Kind;
+use super::contender::{Kind, NO_LOCK};
 use super::figures::{SORTS, figures};
-use super::mix::Load;
-use super::plan::{COSTS, NO_LOCK};
+use super::mix::{Load, Profile};
+use super::plan::COSTS;
 use super::report::{Cell, Report, State};
 use comfy_table::Table;
 use core::fmt::Write;

@@ -1,10 +1,10 @@
 //! A mock machine and small settings for the tests of the engine, the exporters and the tables.
-use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass, Profile};
-use super::contender::{Kind, Memory};
+use super::cell::{Accesses, Calibration, CellOutcome, CellSpec, Pass};
+use super::contender::{Kind, LockInfo, Memory};
 use super::engine::{self, Observer};
-use super::mix::Mix;
+use super::mix::{Mix, Profile};
 use super::plan::{Group, groups};
-use super::report::{LockInfo, Report, Setting};
+use super::report::{Report, Setting};
 
 pub(crate) fn calibration() -> Calibration {
     Calibration { ns_per_step: 1.0, ticks_per_ns: 2.0, clock_read_ns: 10.0, clock_step_ns: 1.0 }

@@ -1,10 +1,9 @@
 //! The answer in ten lines at most: which lock to take here, how it does beside others, and how sure that is.
-use super::contender::Kind;
+use super::contender::{Kind, LockInfo};
 use super::figures::fairness;
 use super::mix::Load;
-use super::report::{Cell, LockInfo, Report, State};
+use super::report::{Cell, Report, State, Warning};
 use super::table::{Rows, costs};
-use super::warnings::Warning;
 use lab_kit::export::grid::WIDTH;
 use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};
 use lab_kit::units::{format_ns, percent, plural};

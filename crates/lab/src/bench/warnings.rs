@@ -1,27 +1,8 @@
 //! Everything that can make a number worth less than it looks. Each text ends with what to do about it.
-use super::report::{Cell, Report, State};
+use super::report::{Cell, Report, State, Warning};
 use core::fmt;
 use lab_kit::stats::Summary;
 use lab_kit::units::percent;
-use serde::{Deserialize, Serialize};
-
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "warning", rename_all = "kebab-case")]
-pub(crate) enum Warning {
-    DebugBuild,
-    OneCpu,
-    CpuQuota { cpus: usize, quota: usize },
-    BusyBefore { share: f64, runnable: usize },
-    BusyDuring { share: f64 },
-    Stolen { share: f64 },
-    Governor { governor: String },
-    UnstableClock,
-    Outliers { cells: usize, of: usize, example: String },
-    FewSamples { cells: usize, example: String, samples: u64 },
-    CutOff { cells: usize, example: String },
-    NoCpuLimit { reason: String },
-    Failed { what: String, reason: String },
-}
 
 /// A share of the CPUs that cannot be background noise any more.
 const BUSY: f64 = 0.05;

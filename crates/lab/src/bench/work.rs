@@ -5,8 +5,9 @@
 //! to finish, so a single wait is good to about ten nanoseconds. Counters of different CPUs are taken as
 //! synchronous, which holds where the kernel itself keeps time by them; `Warning::UnstableClock` speaks up
 //! elsewhere.
-use super::cell::{Accesses, Calibration, CellOutcome, Profile};
+use super::cell::{Accesses, Calibration, CellOutcome};
 use super::machine::rusage;
+use super::mix::Profile;
 use core::hint::black_box;
 use core::time::Duration;
 use fastrand::Rng;

@@ -13,9 +13,10 @@
 //! reader-writer lock protects two counters. A writer raises the one before its work and the other after it;
 //! a reader looks at the one before its work and at the other after it. If a writer was in meanwhile the
 //! reader saw two different numbers; if two writers were, the counters miss some of their work at the end.
-use super::cell::{Accesses, CellOutcome, CellSpec, Pass, Profile, READ, State, WRITE};
+use super::cell::{Accesses, CellOutcome, CellSpec, Pass, READ, State, WRITE};
 use super::contender::Contender;
 use super::machine::pin_to_one_cpu;
+use super::mix::Profile;
 use super::work::{Steps, alone, drain, new_histogram, random, used};
 use core::hint::black_box;
 use core::sync::atomic::Ordering::Relaxed;

@@ -1,11 +1,13 @@
-//! A row for every lock that the benchmark knows: Stanchion's own as the catalogue has them, and [`peers`].
+//! A row ([`entry`]) for every lock that the benchmark knows: Stanchion's own as the catalogue has them, and
+//! [`peers`].
+mod entry;
 mod peers;
 mod pthread;
 mod spin_park;
 
-use super::contender::{Entry, Memory};
-use super::plan::NO_LOCK;
+use super::contender::{Memory, NO_LOCK};
 use crossbeam_utils::sync::ShardedLock;
+use entry::Entry;
 use lock_api::{Mutex, RwLock};
 use mcslock::raw::spins::Mutex as Mcs;
 use peers::None;

@@ -1,7 +1,8 @@
 //! One row per cell for spreadsheets and scripts; where it comes from stands in `#` lines above.
-use crate::bench::cell::Profile;
+use crate::bench::contender::LockInfo;
 use crate::bench::figures::figures;
-use crate::bench::report::{Cell, LockInfo, Overhead, Report};
+use crate::bench::mix::Profile;
+use crate::bench::report::{Cell, Overhead, Report};
 use lab_kit::column::{Column, Figure};
 use lab_kit::export::columns::named;
 use lab_kit::stats::Ratio;

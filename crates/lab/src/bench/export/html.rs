@@ -1,7 +1,7 @@
 //! One self-contained page: the verdict, plots and tables for each section, and where it all comes from.
-use crate::bench::contender::Kind;
+use crate::bench::contender::{Kind, LockInfo};
 use crate::bench::mix::{Load, named};
-use crate::bench::report::{Cell, EventCount, LockInfo, Report, State};
+use crate::bench::report::{Cell, EventCount, Report, State};
 use crate::bench::table::{ABOUT_COSTS, Rows, costs_table, describe};
 use comfy_table::Table;
 use lab_kit::column::Column;

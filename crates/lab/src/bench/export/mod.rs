@@ -39,9 +39,8 @@ fn about(report: &Report) -> About<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bench::report::{SCHEMA, State};
+    use crate::bench::report::{SCHEMA, State, Warning};
     use crate::bench::tests::{full, full_rw};
-    use crate::bench::warnings::Warning;
 
     #[test]
     fn every_file_carries_the_seed() {
