@@ -8,6 +8,10 @@ use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use lab_kit::units::{parse_time, within};
 
+/// The contract of the exit codes, as `--help` tells it.
+pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken or part of the run failed; \
+2 bad input, nothing was measured; 130 interrupted, what was finished is kept.";
+
 /// Lists in one word, which are no `Vec` to the derived parser: it takes one for words that are repeated.
 type Cpus = Vec<usize>;
 type Mixes = Vec<Mix>;
@@ -59,7 +63,7 @@ pub(crate) struct Measure {
 
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
-#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Args {
     /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With

@@ -31,7 +31,7 @@ mod warnings;
 mod work;
 mod worker;
 
-pub(crate) use args::{Args, Measure};
+pub(crate) use args::{Args, EXIT_CODES, Measure};
 pub(crate) use contenders::take_pthread_locks;
 pub(crate) use executor::work;
 use lab_kit::output::print;
@@ -48,7 +48,3 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 pub(crate) fn check(args: &Args) -> Result<(), String> {
     config::resolve(args, args.measure.cpus.clone().unwrap_or_else(available_cpus)).map(drop)
 }
-
-/// The contract of the exit codes, as `--help` tells it.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was broken or part of the run failed; \
-2 bad input, nothing was measured; 130 interrupted, what was finished is kept.";

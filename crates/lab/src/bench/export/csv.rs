@@ -70,7 +70,7 @@ pub(crate) fn write(report: &Report) -> String {
     let (rw, rows) = (report.setting.rw(), report.cells.iter().map(|cell| Row { report, cell }));
     let columns = about(rw);
     let rows = named(&columns, rows).zip(named(figures(rw), &report.cells));
-    let mut about = super::about(report);
+    let mut about = super::about::about(report);
     about.facts.extend(report.overhead.iter().map(
         |Overhead { profile, throughput_ns, latency_ns, .. }| {
             let told = format!(

@@ -36,7 +36,7 @@ pub(super) fn write(report: &Report) -> String {
         (locks(report))
     };
     let (title, answer) = (format!("{what} on this machine"), report.summary.join("\n"));
-    super::about(report).page(&title, &answer, &shown, &colours(&report.locks))
+    super::about::about(report).page(&title, &answer, &shown, &colours(&report.locks))
 }
 
 /// Which locks are grey until picked. The first of ours is the default.
