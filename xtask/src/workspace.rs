@@ -194,11 +194,25 @@ pub(crate) fn module_base(path: &str) -> String {
 fn test_module_paths(source: &Source) -> Vec<String> {
     let base = module_base(&source.path);
     let outer = source.file.items.iter().filter_map(|item| match item {
-        syn::Item::Mod(module) if module.content.is_none() => Some(&module.ident),
+        syn::Item::Mod(module) if module.content.is_none() => Some(module),
         _ => None,
     });
-    let tested = outer.filter(|name| source.in_tests(name.span().start().line));
-    tested.map(|name| format!("{base}{name}")).collect()
+    let tested = outer.filter(|module| source.in_tests(module.ident.span().start().line));
+    tested
+        .map(|module| told_path(source, module).unwrap_or_else(|| format!("{base}{}", module.ident)))
+        .collect()
+}
+
+/// Where the module stands that has an attribute `path`, without `.rs`.
+fn told_path(source: &Source, module: &syn::ItemMod) -> Option<String> {
+    let told = module.attrs.iter().find(|attribute| attribute.path().is_ident("path"))?;
+    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) =
+        &told.meta.require_name_value().ok()?.value
+    else {
+        return None;
+    };
+    let (directory, _) = source.path.rsplit_once('/')?;
+    Some(format!("{directory}/{}", path.value().trim_end_matches(".rs")))
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

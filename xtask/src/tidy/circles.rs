@@ -1,17 +1,29 @@
-//! `no-file-circles`: no files of the product or of the family need each other in a circle.
+//! `no-file-circles`: no files of the product, of the family, of the laboratory's kit or of its benchmark
+//! need each other in a circle, and neither do the commands of the laboratory.
 //!
 //! A file needs another one if it names what that one declares. Names are followed through `use`, so a module
-//! that only hands a name on is not what is needed, and `lib.rs` never is. Implementations of traits need no
-//! name. Tests may name whatever they test.
+//! that only hands a name on is not what is needed, and `lib.rs` or `main.rs` never is. Implementations of
+//! traits need no name. Tests may name whatever they test.
+//!
+//! A command is a module of `main.rs`. It needs another one if a file of it needs a file of that one.
 use crate::tokens::{Token, parts, reads};
 use crate::workspace::{Finding, Source, module_base};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use syn::spanned::Spanned as _;
 use syn::{Item, ItemMod};
 
-const ROOTS: &[&str] = &["crates/core/src", "crates/family/src", "crates/stanchion/src"];
-/// A name is handed on so often at most.
-const STEPS: usize = 16;
+/// The files that declare the modules of a crate.
+const ROOTS: &[&str] = &[
+    "crates/core/src/lib.rs",
+    "crates/family/src/lib.rs",
+    "crates/lab-kit/src/lib.rs",
+    LAB,
+    "crates/stanchion/src/lib.rs",
+];
+/// The crate whose modules are commands.
+const LAB: &str = "crates/lab/src/main.rs";
+/// The only one of them whose files are looked at: others have some circles of two.
+const BENCH: &str = "crates/lab/src/bench/";
 
 type Path = Vec<String>;
 type Needs<'a> = BTreeMap<&'a str, BTreeSet<&'a str>>;
@@ -33,16 +45,42 @@ pub(super) fn check(sources: &[Source]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for root in ROOTS {
         let needs = needs(sources, root);
-        for file in needs.keys() {
-            // Each circle is told once, of its first file.
-            if let Some(way) = way_around(&needs, file).filter(|way| way.iter().min() == Some(file)) {
-                let message =
-                    format!("the file needs itself by way of {}; move what they share", way[1..].join(", "));
-                findings.push(Finding::new(file, 1, "no-file-circles", message));
-            }
+        let files = circles(&needs, "file");
+        findings.extend(files.into_iter().filter(|found| *root != LAB || found.path.starts_with(BENCH)));
+        if *root == LAB {
+            findings.extend(circles(&commands(&needs), "command"));
         }
     }
     findings
+}
+
+/// Each circle, told once, of its first place.
+fn circles(needs: &Needs, what: &str) -> Vec<Finding> {
+    let ways = needs.keys().filter_map(|place| {
+        let way = way_around(needs, place).filter(|way| way.iter().min() == Some(place))?;
+        let message =
+            format!("the {what} needs itself by way of {}; move what they share", way[1..].join(", "));
+        Some(Finding::new(place, 1, "no-file-circles", message))
+    });
+    ways.collect()
+}
+
+/// What commands need of each other, each by the path of its module without `.rs` and `/mod.rs`.
+fn commands<'a>(needs: &Needs<'a>) -> Needs<'a> {
+    let mut commands = Needs::new();
+    for (file, needed) in needs {
+        let own = command(file);
+        let others = needed.iter().map(|file| command(file)).filter(|other| *other != own);
+        commands.entry(own).or_default().extend(others);
+    }
+    commands
+}
+
+fn command(file: &str) -> &str {
+    let directory = LAB.trim_end_matches("main.rs");
+    let within = file.strip_prefix(directory).unwrap_or(file);
+    let name = within.split('/').next().unwrap_or(within);
+    file[..file.len() - within.len() + name.len()].trim_end_matches(".rs")
 }
 
 /// The shortest way from `file` through what it needs back to it, which it begins with.
@@ -63,7 +101,7 @@ fn way_around<'a>(needs: &Needs<'a>, file: &'a str) -> Option<Vec<&'a str>> {
 
 fn needs<'a>(sources: &'a [Source], root: &str) -> Needs<'a> {
     let mut tree = Tree::default();
-    tree.add(sources, &format!("{root}/lib.rs"), Path::new());
+    tree.add(sources, root, Path::new());
     let mut needs = Needs::new();
     for (at, files) in &tree.0 {
         for module in files {
@@ -74,7 +112,7 @@ fn needs<'a>(sources: &'a [Source], root: &str) -> Needs<'a> {
                     || module.uses.contains_key(&path[0])
             };
             for path in module.names.iter().filter(is_ours) {
-                tree.resolve(at, path, STEPS, &mut needed);
+                tree.resolve(at, path, &mut BTreeSet::new(), &mut needed);
             }
             needed.retain(|path| files.iter().all(|own| own.file.path != *path));
             needs.insert(module.file.path.as_str(), needed);
@@ -104,7 +142,13 @@ impl<'a> Tree<'a> {
     }
 
     /// Puts the files into `found` that declare what `path` means in the module `at`.
-    fn resolve(&self, at: &[String], mut path: &[String], steps: usize, found: &mut BTreeSet<&'a str>) {
+    fn resolve(
+        &self,
+        at: &[String],
+        mut path: &[String],
+        seen: &mut BTreeSet<(Path, Path)>,
+        found: &mut BTreeSet<&'a str>,
+    ) {
         let mut at = at.to_vec();
         while let Some((first, rest)) = path.split_first() {
             match first.as_str() {
@@ -117,6 +161,10 @@ impl<'a> Tree<'a> {
             path = rest;
         }
         let Some((name, rest)) = path.split_first() else { return };
+        // Modules may hand on all that they have to each other.
+        if !seen.insert((at.clone(), path.to_vec())) {
+            return;
+        }
         for module in self.0.get(&at).into_iter().flatten() {
             let brought = |name: &str| module.uses.get(name).into_iter().flatten();
             let mut to: Vec<Path> = brought(name).map(|to| [to.as_slice(), rest].concat()).collect();
@@ -127,9 +175,9 @@ impl<'a> Tree<'a> {
                 if !at.is_empty() {
                     found.insert(&module.file.path);
                 }
-            } else if let Some(steps) = steps.checked_sub(1) {
+            } else {
                 for to in to {
-                    self.resolve(&at, &to, steps, found);
+                    self.resolve(&at, &to, seen, found);
                 }
             }
         }
@@ -246,7 +294,7 @@ mod tests {
 
     fn found(files: &[(&str, &str)]) -> Vec<String> {
         let parse = |&(path, text): &(&str, &str)| {
-            Source::parse(&format!("crates/core/src/{path}"), text).expect("the snippet parses")
+            Source::parse(&format!("crates/{path}"), text).expect("the snippet parses")
         };
         let sources: Vec<Source> = files.iter().map(parse).collect();
         check(&sources).iter().map(ToString::to_string).collect()
@@ -255,10 +303,10 @@ mod tests {
     #[test]
     fn a_circle_through_a_name_that_is_handed_on_is_found_once() {
         let files = [
-            ("lib.rs", "mod deep;\nmod ring;\npub use ring::Ring;\n"),
-            ("deep/mod.rs", "mod low;\npub(crate) use self::low::{Low as Lowest, other};\n"),
-            ("deep/low.rs", "pub(crate) struct Low(crate::Ring);\n"),
-            ("ring.rs", "use crate::deep;\nuse deep::Lowest;\npub struct Ring;\n"),
+            ("core/src/lib.rs", "mod deep;\nmod ring;\npub use ring::Ring;\n"),
+            ("core/src/deep/mod.rs", "mod low;\npub(crate) use self::low::{Low as Lowest, other};\n"),
+            ("core/src/deep/low.rs", "pub(crate) struct Low(crate::Ring);\n"),
+            ("core/src/ring.rs", "use crate::deep;\nuse deep::Lowest;\npub struct Ring;\n"),
         ];
         assert_eq!(
             found(&files),
@@ -270,10 +318,16 @@ mod tests {
     #[test]
     fn files_that_stand_for_a_module_by_cfg_and_paths_in_macros_count() {
         let files = [
-            ("lib.rs", "mod os;\nmod user;\nmacro_rules! m { () => { $crate::user::f() } }\n"),
-            ("os/mod.rs", "#[cfg_attr(unix, path = \"unix/mod.rs\")]\nmod here;\npub(crate) use here::*;\n"),
-            ("os/unix/mod.rs", "macro_rules! g { () => { crate::user::f() } }\npub(crate) fn wait() {}\n"),
-            ("user.rs", "use crate::os;\npub(crate) fn f() { os::wait() }\n"),
+            ("core/src/lib.rs", "mod os;\nmod user;\nmacro_rules! m { () => { $crate::user::f() } }\n"),
+            (
+                "core/src/os/mod.rs",
+                "#[cfg_attr(unix, path = \"unix/mod.rs\")]\nmod here;\npub(crate) use here::*;\n",
+            ),
+            (
+                "core/src/os/unix/mod.rs",
+                "macro_rules! g { () => { crate::user::f() } }\npub(crate) fn wait() {}\n",
+            ),
+            ("core/src/user.rs", "use crate::os;\npub(crate) fn f() { os::wait() }\n"),
         ];
         assert_eq!(
             found(&files),
@@ -285,13 +339,34 @@ mod tests {
     #[test]
     fn trees_tests_and_modules_within_a_file_pass() {
         let files = [
-            ("lib.rs", "mod a;\nmod b;\npub use a::A;\npub use b::B;\n"),
+            ("core/src/lib.rs", "mod a;\nmod b;\npub use a::A;\npub use b::B;\n"),
             (
-                "a.rs",
+                "core/src/a.rs",
                 "pub struct A;\nmod sealed { use super::A; }\n#[cfg(test)]\nmod tests { use crate::b::B; }\n",
             ),
-            ("b.rs", "use super::A;\npub struct B(A);\n"),
+            ("core/src/b.rs", "use super::A;\npub struct B(A);\n"),
         ];
         assert_eq!(found(&files), Vec::<String>::new());
+    }
+
+    #[test]
+    fn commands_that_need_each_other_by_different_files_are_found() {
+        let files = [
+            ("lab/src/main.rs", "mod ablate;\nmod bench;\n"),
+            (
+                "lab/src/ablate/mod.rs",
+                "mod table;\npub(crate) use table::Sample;\nfn run() { crate::bench::check() }\n",
+            ),
+            ("lab/src/ablate/table.rs", "pub(crate) struct Sample;\n"),
+            ("lab/src/bench/mod.rs", "mod run;\npub(crate) fn check() {}\n"),
+            ("lab/src/bench/run.rs", "use crate::ablate::Sample;\n"),
+        ];
+        assert_eq!(
+            found(&files),
+            ["crates/lab/src/ablate:1: [no-file-circles] the command needs itself by way of \
+                 crates/lab/src/bench; move what they share"]
+        );
+        let above = [files[0], files[1], files[2], files[3]];
+        assert_eq!(found(&above), Vec::<String>::new());
     }
 }
