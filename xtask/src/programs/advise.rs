@@ -127,6 +127,9 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
                 })
             };
             let mut of_load: Vec<Cell> = locks.iter().filter_map(cell).collect();
+            if of_load.iter().all(|cell| cell.lock == LIBC) {
+                continue; // nothing to advise on
+            }
             let answer = predict(&laboratory, &trace, Some(&law), &mut of_load)?;
             for cell in &mut of_load {
                 cell.law = law_at(&answer["law"], threads as f64);
@@ -159,6 +162,7 @@ pub(super) fn again(root: &Path, request: &Request) -> Result<bool> {
     }
     write(&out, &cells)?;
     print!("{}", markdown(&cells));
+    println!("\nwritten to {}", out.display());
     Ok(true)
 }
 

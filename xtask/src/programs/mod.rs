@@ -72,7 +72,8 @@ struct Mode {
     /// What `stanchion advise` predicts, beside what the programs do
     #[arg(long)]
     advise: bool,
-    /// What it predicts now, from the recordings of an earlier --advise and beside what that measured
+    /// What it predicts now, from all recordings of an earlier --advise and beside what that measured, in
+    /// place of what it predicted
     #[arg(long)]
     predict: bool,
     /// See whether the checks notice libraries that are broken on purpose

@@ -2,7 +2,7 @@
 use super::load::{Lock, Recording};
 use super::place::HERE;
 use super::predict::{Cell, TODAY};
-use super::report::{Advice, Outlook, Report, WIDE, WhatIf, gain_over};
+use super::report::{Advice, Outlook, Report, WAITS, WIDE, WhatIf, gain_over};
 use crate::run::DEFAULT;
 use lab_kit::column::{Column, Figure};
 use lab_kit::experiment::About;
@@ -111,16 +111,14 @@ fn headline(report: &Report) -> Vec<String> {
         Outlook::Open => "It is open whether a lock helps",
         Outlook::None => "No lock will help",
     };
-    let why = if *waiting < 0.05 { "hardly wait for locks" } else { "wait for what is done under locks" };
+    let why = if *waiting < WAITS { "hardly wait for locks" } else { "wait for what is done under locks" };
     let waiting = percent(*waiting);
     let mut lines = vec![format!(
         "{doubt}: threads {why} ({waiting} of their time at most), and {lock} changes throughput to {gain} of today's."
     )];
-    lines.extend(
-        free.map(|free| {
-            format!("If sleeping and waking cost nothing, it would be {free} of today's at most.")
-        }),
-    );
+    lines.extend(free.map(|free| {
+        format!("If sleeping and waking cost nothing, libc's locks would have {free} of today's at most.")
+    }));
     lines
 }
 

@@ -25,6 +25,7 @@ use report::{Outlook, Report, WAITS, WhatIf, gain_over};
 use stanchion_cells::scenes::once;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -66,16 +67,24 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     report.provenance.files = files;
     report.library.clone_from(&args.launch.library);
     report.chosen = args.lock.iter().filter(|name| *name != ALL).cloned().collect();
-    let doubtful = report.doubtful();
-    if report.complete && !doubtful.is_empty() {
-        let again: Vec<Case> = doubtful.iter().map(|&at| cases[at].clone()).collect();
-        let cells = predict::all(&report.recording, &again, &seeds(MORE), quiet);
-        if let Some(cells) = cells.into_iter().collect() {
-            report.replace(&doubtful, cells);
+    // Another lock may be advised then, of which seeds differ elsewhere.
+    let mut done = BTreeSet::new();
+    while report.complete {
+        let again: Vec<usize> = report.doubtful().into_iter().filter(|at| !done.contains(at)).collect();
+        if again.is_empty() {
+            break;
         }
+        let doubtful: Vec<Case> = again.iter().map(|&at| cases[at].clone()).collect();
+        let cells = predict::all(&report.recording, &doubtful, &seeds(MORE), quiet);
+        match cells.into_iter().collect() {
+            Some(cells) => report.replace(&again, cells),
+            None => report.complete = false,
+        }
+        done.extend(again);
     }
     if report.complete && report.advice.as_ref().is_some_and(|advice| advice.outlook == Outlook::Open) {
-        let free = free(&report, &cases, &seeds(1), quiet);
+        let times = if done.is_empty() { 1 } else { MORE };
+        let free = free(&report, &cases, &seeds(times), quiet);
         report.settle(free);
     }
     if report.complete {
@@ -150,7 +159,8 @@ fn timelines(report: &Report, cases: &[Case], seed: u64) -> Vec<String> {
     [advice.today, advice.at].iter().filter_map(picture).collect()
 }
 
-/// What today's locks gain, in the case where that is most, if sleeping and waking cost nothing.
+/// What today's locks gain, in the case where that may be most, if sleeping and waking cost nothing. None if
+/// it is not known of each case in which threads wait.
 fn free(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Option<Ratio> {
     let waits = |cell: &Cell| cell.lock == TODAY && cell.waiting >= WAITS && cell.failed.is_none();
     let places: Vec<usize> = (0..cases.len()).filter(|&at| waits(&report.cells[at])).collect();
@@ -158,17 +168,14 @@ fn free(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Option<R
         let mut case = cases[at].clone();
         let host = &mut Arc::make_mut(&mut case.machine).host;
         host.kick_across = None;
-        for time in
-            [&mut host.halt, &mut host.kick, &mut host.wake_idle, &mut host.wake_busy, &mut host.switch]
-        {
-            *time = 0;
-        }
+        let waking = [&mut host.kick, &mut host.kick_idle, &mut host.wake_idle, &mut host.wake_busy];
+        waking.into_iter().chain([&mut host.halt, &mut host.switch]).for_each(|time| *time = 0);
         case
     });
     let cells = predict::all(&report.recording, &freed.collect::<Vec<_>>(), seeds, quiet);
-    let cells: Vec<Cell> = cells.into_iter().collect::<Option<_>>()?;
-    let gains = places.iter().zip(&cells).filter_map(|(&at, cell)| gain_over(cell, &report.cells[at]));
-    gains.max_by(|a, b| a.ratio.total_cmp(&b.ratio))
+    let gains = places.iter().zip(cells).map(|(&at, cell)| gain_over(&cell?, &report.cells[at]));
+    let gains: Vec<Ratio> = gains.collect::<Option<_>>()?;
+    gains.into_iter().max_by(|a, b| a.ends().1.total_cmp(&b.ends().1))
 }
 
 type Change = (&'static str, fn(&mut Case));

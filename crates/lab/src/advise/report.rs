@@ -98,11 +98,12 @@ impl Report {
     /// Cells of places in which seeds of today's lock differ much, or of the advised one.
     pub(super) fn doubtful(&self) -> Vec<usize> {
         let Some(advice) = &self.advice else { return Vec::new() };
+        let place = |cell: &Cell| (cell.machine.clone(), cell.workers);
         let is_doubtful = |at: &usize| {
-            let today = self.today(&self.cells[*at]);
-            self.cells.iter().enumerate().any(|(other, cell)| {
-                let counts = Some(other) == today || cell.lock == advice.lock;
-                counts && self.today(cell) == today && cell.rate.relative() > Some(WIDE)
+            let here = place(&self.cells[*at]);
+            self.cells.iter().filter(|cell| place(cell) == here).any(|cell| {
+                let counts = cell.lock == TODAY || cell.lock == advice.lock;
+                counts && cell.rate.relative() > Some(WIDE)
             })
         };
         (0..self.cells.len()).filter(is_doubtful).collect()
@@ -116,12 +117,13 @@ impl Report {
         self.advice = self.decide();
     }
 
-    /// Settles an open case by what today's locks do where sleeping and waking cost nothing. A lock that
-    /// loses no time between two sections does no more than that.
+    /// Settles an open case by what today's locks do where sleeping and waking cost nothing. If that surely
+    /// gains little, and so does the advised lock, threads wait for the work under locks.
     pub(super) fn settle(&mut self, free: Option<Ratio>) {
         let Some(advice) = &mut self.advice else { return };
         advice.free = free;
-        if free.is_some_and(|free| free.ends().1 < 1.0 + SAME) {
+        let most = free.filter(|free| free.interval.is_some()).map(|free| free.ends().1);
+        if most.is_some_and(|most| most < 1.0 + SAME && advice.gain.ratio < 1.0 + SAME) {
             advice.outlook = Outlook::None;
             TODAY.clone_into(&mut advice.take);
         }
@@ -282,6 +284,8 @@ mod tests {
         assert_eq!(settled(free(1.02, 0.01)), is(Outlook::None, TODAY));
         assert_eq!(settled(free(1.02, 0.06)), is(Outlook::Open, DEFAULT), "not sure");
         assert_eq!(settled(free(1.3, 0.1)), is(Outlook::Open, DEFAULT));
+        let alone = free(1.0, 0.0).map(|free| Ratio { interval: None, ..free });
+        assert_eq!(settled(alone), is(Outlook::Open, DEFAULT), "one seed");
         assert_eq!(settled(None), is(Outlook::Open, DEFAULT), "the user did not wait for it");
     }
 

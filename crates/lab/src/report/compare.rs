@@ -78,8 +78,9 @@ impl Report {
         all.retain(|name| seen.insert(*name));
         let lock = |name: &[String]| name.last().cloned().unwrap_or_default();
         let known: BTreeSet<String> = all.iter().map(|name| lock(name)).collect();
+        let known = known.into_iter().chain([names::ALL.to_owned()]);
+        names::chosen("lock", known.collect(), locks, |lock| lock)?;
         let locks = if locks.iter().any(|lock| lock == names::ALL) { &[] } else { locks };
-        names::chosen("lock", known.into_iter().collect(), locks, |lock| lock)?;
         all.retain(|name| locks.is_empty() || locks.contains(&lock(name)));
         let figures = first.form.figures.iter().enumerate().map(|(index, figure)| {
             let lines = all.iter().map(|name| Line::of(name, &results, index)).collect();

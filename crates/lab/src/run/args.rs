@@ -15,6 +15,7 @@ use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, ResultFile};
 use lab_kit::names::{LockNames, with_all};
 use lab_kit::units::{TEN_DAYS, seconds_within, within};
+use stanchion_cells::scenes::once;
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -199,14 +200,14 @@ impl Args {
 
     /// Those that were named here; or else a single run has the one that is named outside.
     fn locks(&self, outer: &Outer) -> Result<Vec<String>, String> {
-        let named = with_all(self.lock.iter().map(String::as_str), &locks::taken_names());
-        let mut chosen: Vec<String> = named.into_iter().map(str::to_owned).collect();
-        for (index, lock) in chosen.iter().enumerate() {
-            locks::check(lock)?;
-            if chosen[..index].contains(lock) {
+        for (index, lock) in self.lock.iter().enumerate() {
+            if self.lock[..index].contains(lock) {
                 return Err(format!("--lock names {lock} twice"));
             }
         }
+        let named = once(with_all(self.lock.iter().map(String::as_str), &locks::taken_names()));
+        named.iter().try_for_each(|lock| locks::check(lock))?;
+        let mut chosen: Vec<String> = named.into_iter().map(str::to_owned).collect();
         let mut whence = "";
         if chosen.is_empty() {
             let outside = if self.compare { None } else { outer.lock()? };

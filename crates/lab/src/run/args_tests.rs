@@ -60,6 +60,10 @@ fn locks_are_checked_before_anything_else() {
     assert!(refused(&["--lock", "qspin,byte", "/no/such"]).contains("names 2 locks"));
     assert!(refused(&["--compare", "--lock", "qspin", "/no/such"]).contains("nothing to compare qspin with"));
     assert!(refused(&["--compare", "--lock", "qspin,libc,qspin", "/no/such"]).contains("qspin twice"));
+    assert!(refused(&["--lock", "all", "/no/such"]).contains("and a run has one; use --compare"));
+    let all = parsed(&["--compare", "--lock", "libc,cna,all", "x"]).locks(&Outer::default()).expect("known");
+    assert_eq!(all[..2], ["libc", "cna"]);
+    assert_eq!(all.len(), locks::taken_names().len() + 1, "each once");
     assert_eq!(parsed(&["x"]).locks(&Outer::default()), Ok(vec!["stanchion".to_owned()]));
     assert_eq!(
         parsed(&["--compare", "x"]).locks(&Outer::default()),

@@ -68,7 +68,7 @@ fn catches_interrupts(process: u32) -> bool {
 
 #[test]
 fn an_interrupt_leaves_no_cgroup_behind() {
-    let child = command(&[
+    let mut child = command(&[
         "bench",
         "--quiet",
         "--lock",
@@ -89,7 +89,10 @@ fn an_interrupt_leaves_no_cgroup_behind() {
     // The group is made before anything is measured. Where it is not permitted there is nothing to see, and
     // nothing to leave behind.
     let began = Instant::now();
-    let may_come = || began.elapsed() < Duration::from_secs(5) || !catches_interrupts(run);
+    let mut may_come = || {
+        child.try_wait().is_ok_and(|ended| ended.is_none())
+            && (began.elapsed() < Duration::from_secs(5) || !catches_interrupts(run))
+    };
     while left_by(run).is_empty() && may_come() && began.elapsed() < Duration::from_mins(1) {
         std::thread::sleep(Duration::from_millis(20));
     }
