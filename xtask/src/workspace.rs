@@ -8,10 +8,12 @@ use core::fmt;
 use core::ops::RangeInclusive;
 use lab_kit::provenance::Provenance;
 use proc_macro2::{LineColumn, TokenStream};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs, io};
+use syn::spanned::Spanned as _;
+use syn::{Item, ItemMod};
 
 /// Everything the rules look at, read once.
 pub(crate) struct Workspace {
@@ -182,7 +184,7 @@ fn demands_test(tokens: &[Token], condition: usize) -> bool {
 }
 
 /// Where the modules of the file `path` are, to which their names are added.
-pub(crate) fn module_base(path: &str) -> String {
+fn module_base(path: &str) -> String {
     let (directory, name) = path.rsplit_once('/').unwrap_or(("", path));
     match name {
         "mod.rs" | "lib.rs" | "main.rs" => format!("{directory}/"),
@@ -190,29 +192,32 @@ pub(crate) fn module_base(path: &str) -> String {
     }
 }
 
-/// Paths (without `.rs`) that the `#[cfg(test)] mod name;` declarations of `source` may mean.
-fn test_module_paths(source: &Source) -> Vec<String> {
-    let base = module_base(&source.path);
+/// The files that a `mod name;` in this one may mean.
+pub(crate) fn module_files(file: &Source, item: &ItemMod) -> Vec<String> {
+    let directory = file.path.rsplit_once('/').map_or("", |(directory, _)| directory);
+    let given = item.attrs.iter().filter_map(|attribute| {
+        let text = file.text[attribute.span().byte_range()].strip_prefix("#[")?;
+        let (_, given) = text.rsplit_once("path = \"")?;
+        Some(format!("{directory}/{}", given.split('"').next()?))
+    });
+    let given: Vec<String> = given.collect();
+    if given.is_empty() {
+        let path = format!("{}{}", module_base(&file.path), item.ident);
+        vec![format!("{path}.rs"), format!("{path}/mod.rs")]
+    } else {
+        given
+    }
+}
+
+/// Paths (without `.rs` and `/mod.rs`) that the `#[cfg(test)] mod name;` declarations of `source` may mean.
+fn test_module_paths(source: &Source) -> BTreeSet<String> {
     let outer = source.file.items.iter().filter_map(|item| match item {
-        syn::Item::Mod(module) if module.content.is_none() => Some(module),
+        Item::Mod(module) if module.content.is_none() => Some(module),
         _ => None,
     });
     let tested = outer.filter(|module| source.in_tests(module.ident.span().start().line));
-    tested
-        .map(|module| told_path(source, module).unwrap_or_else(|| format!("{base}{}", module.ident)))
-        .collect()
-}
-
-/// Where the module stands that has an attribute `path`, without `.rs`.
-fn told_path(source: &Source, module: &syn::ItemMod) -> Option<String> {
-    let told = module.attrs.iter().find(|attribute| attribute.path().is_ident("path"))?;
-    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(path), .. }) =
-        &told.meta.require_name_value().ok()?.value
-    else {
-        return None;
-    };
-    let (directory, _) = source.path.rsplit_once('/')?;
-    Some(format!("{directory}/{}", path.value().trim_end_matches(".rs")))
+    let stem = |path: String| path.trim_end_matches(".rs").trim_end_matches("/mod").to_owned();
+    tested.flat_map(|module| module_files(source, module)).map(stem).collect()
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -302,7 +307,9 @@ mod tests {
     #[test]
     fn out_of_line_test_modules_are_found() {
         let source = parse("#[cfg(test)]\nmod tests;\nmod node;\n");
-        assert_eq!(test_module_paths(&source), ["crates/core/src/qspin/tests"]);
+        assert_eq!(test_module_paths(&source).iter().collect::<Vec<_>>(), ["crates/core/src/qspin/tests"]);
+        let source = parse("#[cfg(test)]\n#[path = \"qspin_tests.rs\"]\nmod tests;\n");
+        assert_eq!(test_module_paths(&source).iter().collect::<Vec<_>>(), ["crates/core/src/qspin_tests"]);
     }
 
     #[test]

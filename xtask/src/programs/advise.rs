@@ -19,6 +19,7 @@ use lab_kit::stats::{Ratio, median};
 use lab_kit::units::{percent, three_figures};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -68,6 +69,7 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
     let out = directory(&kit.root, request);
     fs::create_dir_all(&out)?;
     let laboratory = built::laboratory(&kit.root)?;
+    let names: Vec<&str> = locks[1..].iter().map(|lock| lock.name.as_str()).collect();
     let mut loads = Vec::from(LOADS.map(|load| (load, None, locks.to_vec())));
     let group = Cgroup::create().and_then(|group| group.limit_to(LIMITED.1).map(|()| group));
     match &group {
@@ -127,10 +129,10 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
                 })
             };
             let mut of_load: Vec<Cell> = locks.iter().filter_map(cell).collect();
-            if of_load.iter().all(|cell| cell.lock == LIBC) {
-                continue; // nothing to advise on
+            if of_load.is_empty() {
+                continue; // none ran
             }
-            let answer = predict(&laboratory, &trace, Some(&law), &mut of_load)?;
+            let answer = predict(&laboratory, &trace, Some(&law), &names, &mut of_load)?;
             for cell in &mut of_load {
                 cell.law = law_at(&answer["law"], threads as f64);
             }
@@ -152,11 +154,13 @@ pub(super) fn again(root: &Path, request: &Request) -> Result<bool> {
     let text = fs::read_to_string(&measured);
     let text = text.with_context(|| format!("{}: run --advise first", measured.display()))?;
     let mut cells: Vec<Cell> = serde_json::from_str(&text)?;
+    let names: BTreeSet<String> = cells.iter().map(|cell| cell.lock.clone()).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).filter(|name| *name != LIBC).collect();
     for of_program in cells.chunk_by_mut(|a, b| a.program == b.program) {
         let trace = trace(&out, &of_program[0].program);
         println!("{}", of_program[0].program);
         for of_load in of_program.chunk_by_mut(|a, b| (a.threads, a.limit) == (b.threads, b.limit)) {
-            predict(&laboratory, &trace, None, of_load)?;
+            predict(&laboratory, &trace, None, &names, of_load)?;
         }
         normalise(of_program);
     }
@@ -185,11 +189,16 @@ fn law_at(law: &Value, threads: f64) -> Option<f64> {
     Some(one? * threads / (1.0 + serial? * more + agree? * threads * more))
 }
 
-/// What `stanchion advise` says of one load; throughput of each lock stands in its cell then. `law` has
-/// throughput that was measured.
-fn predict(laboratory: &Path, trace: &Path, law: Option<&str>, cells: &mut [Cell]) -> Result<Value> {
+/// What `stanchion advise` says of the load of these cells, of which there is one at least, with these locks
+/// beside libc's; throughput of each stands in its cell then. `law` has throughput that was measured.
+fn predict(
+    laboratory: &Path,
+    trace: &Path,
+    law: Option<&str>,
+    locks: &[&str],
+    cells: &mut [Cell],
+) -> Result<Value> {
     let answer = trace.with_extension("json");
-    let locks: Vec<&str> = cells.iter().map(|cell| cell.lock.as_str()).filter(|lock| *lock != LIBC).collect();
     let mut command = Command::new(laboratory);
     command.arg("advise").arg(trace).args(["--here", "--quiet", "--force", "--lock", &locks.join(",")]);
     command.args(law.map(|law| format!("--measured={law}")));

@@ -7,10 +7,9 @@
 //!
 //! A command is a module of `main.rs`. It needs another one if a file of it needs a file of that one.
 use crate::tokens::{Token, parts, reads};
-use crate::workspace::{Finding, Source, module_base};
+use crate::workspace::{Finding, Source, module_files};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use syn::spanned::Spanned as _;
-use syn::{Item, ItemMod};
+use syn::Item;
 
 /// The files that declare the modules of a crate.
 const ROOTS: &[&str] = &[
@@ -133,7 +132,7 @@ impl<'a> Tree<'a> {
         };
         for item in &file.file.items {
             if let Item::Mod(item) = item {
-                for path in files(file, item) {
+                for path in module_files(file, item) {
                     self.add(sources, &path, child(&at, &item.ident.to_string()));
                 }
             }
@@ -181,23 +180,6 @@ impl<'a> Tree<'a> {
                 }
             }
         }
-    }
-}
-
-/// The files that a `mod name;` in this one may mean.
-fn files(file: &Source, item: &ItemMod) -> Vec<String> {
-    let directory = file.path.rsplit_once('/').map_or("", |(directory, _)| directory);
-    let given = item.attrs.iter().filter_map(|attribute| {
-        let text = file.text[attribute.span().byte_range()].strip_prefix("#[")?;
-        let (_, given) = text.rsplit_once("path = \"")?;
-        Some(format!("{directory}/{}", given.split('"').next()?))
-    });
-    let given: Vec<String> = given.collect();
-    if given.is_empty() {
-        let path = format!("{}{}", module_base(&file.path), item.ident);
-        vec![format!("{path}.rs"), format!("{path}/mod.rs")]
-    } else {
-        given
     }
 }
 

@@ -17,6 +17,7 @@ use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::export::{Files, Formats, ResultFile};
+use lab_kit::interrupt;
 use lab_kit::names::{ALL, with_all};
 use lab_kit::stats::Ratio;
 use load::Recording;
@@ -90,6 +91,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     if report.complete {
         report.what_if = what_if(&report, &cases, &seeds(1), quiet);
     }
+    report.complete &= !interrupt::requested();
     if report.complete && (args.files.html.is_some() || args.files.out.is_some()) {
         report.timelines = timelines(&report, &cases, args.seed);
     }

@@ -2,6 +2,7 @@
 use super::args::Args;
 use core::fmt::Write;
 use core::time::Duration;
+use lab_kit::names::ALL;
 use stanchion_cells::cell::Setting;
 use stanchion_cells::scenes::{self, Scene, digest_of_machine, digest_of_workload, words};
 use stanchion_sim::{MS, NS, Time, machine, workload};
@@ -45,7 +46,7 @@ impl Config {
         })
         .map_err(|error| format!("--{error}"))?;
         let locks = scenes::locks(&args.lock, &scenes).map_err(|error| format!("--{error}"))?;
-        let is_name = |word: &&str| !matches!(*word, "all" | "variants");
+        let is_name = |word: &&str| !matches!(*word, ALL | "variants");
         let chosen = words("lock", &args.lock)?.into_iter().filter(is_name).map(str::to_owned).collect();
         for scene in &scenes {
             scenes::probe(scene, &locks)?;
