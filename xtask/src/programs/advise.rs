@@ -39,10 +39,12 @@ struct Cell {
     threads: usize,
     limit: Option<f64>,
     lock: String,
-    /// Of the program's own kind, a second.
+    /// Of the program's own kind, a second: the median of its rounds.
     measured: f64,
-    /// As multiples of libc's at the recorded load, both: what was measured in the same round.
-    ratio: f64,
+    /// Each round, and libc's at the recorded load in the same round.
+    rounds: Vec<(f64, f64)>,
+    /// As multiples of libc's at the recorded load, both.
+    ratio: Ratio,
     predicted: f64,
     /// What the law says, without the lock.
     law: Option<f64>,
@@ -54,11 +56,18 @@ struct Cell {
 
 impl Cell {
     fn error(&self) -> f64 {
-        (self.predicted / self.ratio - 1.0).abs()
+        (self.predicted / self.ratio.ratio - 1.0).abs()
     }
 
     fn error_of_law(&self) -> Option<f64> {
-        Some((self.law? / self.ratio - 1.0).abs())
+        Some((self.law? / self.ratio.ratio - 1.0).abs())
+    }
+
+    /// Whether rounds tell for sure that this is more than 5 % better than `other` with the same load.
+    fn is_surely_better(&self, other: &Self) -> bool {
+        let rates = |cell: &Self| cell.rounds.iter().map(|(own, _)| *own).collect::<Vec<f64>>();
+        let ratio = Ratio::of(&[(&rates(self), &rates(other))]);
+        ratio.is_some_and(|ratio| ratio.is_clear() && ratio.ends().0 * RIGHT > 1.0)
     }
 }
 
@@ -100,11 +109,12 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
         }
         let row_of = |row: usize, lock: &str| all[row].of(lock).filter(|row| row.summary.is_some());
         // To libc's at the first load, in the same round: the host may be quicker or slower in the next.
-        let ratio = |row: usize, lock: &str| {
-            let pairs = row_of(row, lock)?.pairs(row_of(0, LIBC)?, &Metric::Rate);
-            Some(Ratio::of_pairs(&pairs)?.ratio)
+        let rounds = |row: usize, lock: &str| Some(row_of(row, lock)?.pairs(row_of(0, LIBC)?, &Metric::Rate));
+        let fitted = |row: usize| {
+            let ratio = Ratio::of_pairs(&rounds(row, LIBC)?)?.ratio;
+            Some(format!("{}={ratio}", kit.cpus * LOADS[row]))
         };
-        let fitted = FITTED.map(|row| Some(format!("{}={}", kit.cpus * LOADS[row], ratio(row, LIBC)?)));
+        let fitted = FITTED.map(fitted);
         let fitted: Option<Vec<String>> = fitted.into_iter().collect();
         let Some(law) = fitted.map(|loads| loads.join(",")) else {
             println!("{:<26} left out: libc's locks did not run at all loads", program.name);
@@ -114,14 +124,15 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
         for (row, &(overcommit, limit, _)) in loads.iter().enumerate() {
             let threads = kit.cpus * overcommit;
             let cell = |lock: &Lock| {
-                let (came, ratio) = row_of(row, &lock.name).zip(ratio(row, &lock.name))?;
+                let (came, rounds) = row_of(row, &lock.name).zip(rounds(row, &lock.name))?;
                 Some(Cell {
                     program: program.name.clone(),
                     threads,
                     limit,
                     lock: lock.name.clone(),
                     measured: came.summary.as_ref().map_or(0.0, |rates| rates.median),
-                    ratio,
+                    ratio: Ratio::of_pairs(&rounds)?,
+                    rounds,
                     predicted: 0.0,
                     law: None,
                     is_fitted: lock.name == LIBC && limit.is_none() && FITTED.contains(&row),
@@ -239,37 +250,64 @@ fn markdown(cells: &[Cell]) -> String {
         let law = cell.error_of_law().map(percent).unwrap_or_default();
         let _ = writeln!(
             out,
-            "| {program} | {threads}{limit} | {lock}{advised} | {measured} | {ratio:.2} | {predicted:.2} | {error} | {law} |"
+            "| {program} | {threads}{limit} | {lock}{advised} | {measured} | {ratio} | {predicted:.2} | {error} | {law} |"
         );
     }
-    let ((right, loads), error, (below_law, programs)) = judge(cells);
-    let error = percent(error);
+    let judged = Judged::of(cells);
+    let Judged { right, surely_wrong, loads, below_law, programs, .. } = &judged;
     let _ = writeln!(
         out,
-        "\nThe advised lock is the best or within 5 % of it in {right} of {loads} loads. The median error is {error}. Where the law was not fitted, it is below the law's in {below_law} of {programs} programs."
+        "\nThe advised lock is the best or within 5 % of it in {right} of {loads} loads, and in {surely_wrong} rounds tell for sure that it is not. The median error is {}. Where the law was not fitted, it is below the law's in {below_law} of {programs} programs.",
+        percent(judged.error)
     );
     out
 }
 
-/// Of how many loads the advice is right; the median error; in how many programs it is below the law's, where
-/// that was not fitted. The load that was recorded, under libc's locks, is the first of each program, and no
-/// prediction.
-fn judge(cells: &[Cell]) -> ((usize, usize), f64, (usize, usize)) {
-    let load = |cell: &Cell| (cell.program.clone(), cell.threads, cell.limit.map(f64::to_bits));
-    let loads: Vec<&[Cell]> = cells.chunk_by(|a, b| load(a) == load(b)).collect();
-    let right = loads.iter().filter(|cells| {
-        let best = cells.iter().map(|cell| cell.ratio).fold(0.0, f64::max);
-        cells.iter().any(|cell| cell.advised && cell.ratio >= RIGHT * best)
-    });
-    let programs: Vec<&[Cell]> = cells.chunk_by(|a, b| a.program == b.program).collect();
-    let below_law = programs.iter().filter(|cells| {
-        let both = cells.iter().filter(|cell| !cell.is_fitted);
-        let both = both.filter_map(|cell| Some((cell.error(), cell.error_of_law()?)));
-        let (ours, laws): (Vec<f64>, Vec<f64>) = both.unzip();
-        median(&ours) < median(&laws)
-    });
-    let error = median(&programs.iter().flat_map(|cells| &cells[1..]).map(Cell::error).collect::<Vec<_>>());
-    ((right.count(), loads.len()), error, (below_law.count(), programs.len()))
+/// What the predictions come to. The load that was recorded, under libc's locks, is the first of each
+/// program, and no prediction.
+#[derive(Debug, PartialEq)]
+struct Judged {
+    /// Loads in which the advised lock is as good as the best.
+    right: usize,
+    /// In which another one is better, and not by chance.
+    surely_wrong: usize,
+    loads: usize,
+    /// The median.
+    error: f64,
+    /// Programs in which the error is below the law's, where that was not fitted.
+    below_law: usize,
+    programs: usize,
+}
+
+impl Judged {
+    fn of(cells: &[Cell]) -> Self {
+        let load = |cell: &Cell| (cell.program.clone(), cell.threads, cell.limit.map(f64::to_bits));
+        let loads: Vec<&[Cell]> = cells.chunk_by(|a, b| load(a) == load(b)).collect();
+        let right = loads.iter().filter(|cells| {
+            let best = cells.iter().map(|cell| cell.ratio.ratio).fold(0.0, f64::max);
+            cells.iter().any(|cell| cell.advised && cell.ratio.ratio >= RIGHT * best)
+        });
+        let surely_wrong = loads.iter().filter(|cells| {
+            let advised = cells.iter().find(|cell| cell.advised);
+            advised.is_none_or(|advised| cells.iter().any(|cell| cell.is_surely_better(advised)))
+        });
+        let programs: Vec<&[Cell]> = cells.chunk_by(|a, b| a.program == b.program).collect();
+        let below_law = programs.iter().filter(|cells| {
+            let both = cells.iter().filter(|cell| !cell.is_fitted);
+            let both = both.filter_map(|cell| Some((cell.error(), cell.error_of_law()?)));
+            let (ours, laws): (Vec<f64>, Vec<f64>) = both.unzip();
+            median(&ours) < median(&laws)
+        });
+        let errors: Vec<f64> = programs.iter().flat_map(|cells| &cells[1..]).map(Cell::error).collect();
+        Self {
+            right: right.count(),
+            surely_wrong: surely_wrong.count(),
+            loads: loads.len(),
+            error: median(&errors),
+            below_law: below_law.count(),
+            programs: programs.len(),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -285,7 +323,8 @@ mod tests {
             limit: None,
             lock: lock.to_owned(),
             measured: 7.0,
-            ratio,
+            rounds: vec![(ratio, 1.0); 5],
+            ratio: Ratio { ratio, interval: Some((ratio, ratio)), pairs: 5 },
             predicted,
             law: Some(if is_fitted { ratio } else { ratio * 1.5 }),
             is_fitted,
@@ -309,9 +348,21 @@ mod tests {
             cell(8, "x", 2.0, 1.0, false),
             cell(32, "libc", 1.0, 1.3, true),
         ];
-        let (right, error, below_law) = judge(&cells);
-        assert_eq!(right, (2, 3), "at 8 threads libc's was advised, and x is better");
-        assert!((error - 0.25).abs() < 1e-9, "{error}");
+        let judged = Judged::of(&cells);
+        assert_eq!((judged.right, judged.loads), (2, 3), "at 8 threads libc's was advised, and x is better");
+        assert_eq!(judged.surely_wrong, 1, "five rounds of five say so");
+        assert!((judged.error - 0.25).abs() < 1e-9, "{judged:?}");
+        let below_law = (judged.below_law, judged.programs);
         assert_eq!(below_law, (1, 1), "32 % to 50 %: that it is exact where it was fitted does not count");
+    }
+
+    #[test]
+    fn rounds_that_disagree_decide_nothing() {
+        let mut cells = [cell(8, "libc", 1.0, 1.0, true), cell(8, "x", 1.1, 1.0, false)];
+        cells[1].rounds = vec![(2.0, 1.0), (0.7, 1.0), (1.4, 1.0), (0.6, 1.0), (1.5, 1.0)];
+        let judged = Judged::of(&cells);
+        assert_eq!((judged.right, judged.surely_wrong), (0, 0), "better by chance");
+        cells[0].advised = false;
+        assert_eq!(Judged::of(&cells).surely_wrong, 1, "no advice is wrong advice");
     }
 }
