@@ -143,9 +143,6 @@ pub struct Figures {
     pub throughput: Estimate,
     /// The score relative to that of the first lock with as many vCPUs, more always being better.
     pub speed_up: Option<Ratio>,
-    /// Its range over seeds, as people read it, if they are of two kinds.
-    #[serde(skip)]
-    pub speed_ups: Option<String>,
     /// The slowest vCPU's work over the fastest one's.
     pub fairness: Estimate,
     /// How long acquisitions took.
@@ -259,7 +256,6 @@ impl Figures {
             score: scores.iter().all(|score| score.is_finite()).then(|| Estimate::of(scores)),
             throughput: mean(Outcome::ops_per_second),
             speed_up: None,
-            speed_ups: None,
             fairness: mean(Outcome::fairness),
             latency: Waits::of(outcomes),
             longest_ns: mean(|outcome| outcome.waits.max() as f64),

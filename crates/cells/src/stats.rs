@@ -240,6 +240,9 @@ pub struct Ratio {
     pub ratio: f64,
     /// None if there is one pair.
     pub interval: Option<(f64, f64)>,
+    /// The least and the most that it is, where it comes from values of two kinds: then it has no middle.
+    #[serde(default)]
+    pub range: Option<(f64, f64)>,
     /// Rounds that have both; if they are no pairs, those of the side with fewer.
     #[serde(default)]
     pub pairs: usize,
@@ -271,24 +274,21 @@ impl Ratio {
         Some((0..pairs).map(of_round).collect())
     }
 
-    /// The least and the most that a round says, if with any load the ratios of rounds are of two kinds.
-    pub fn two_kinds(loads: &[Sides], form: fn(f64) -> String) -> Option<String> {
-        let of = |loads: &[Sides]| {
-            let logs = Self::logs(loads).unwrap_or_default();
-            Summary::of(logs.into_iter().map(f64::exp).collect())
-        };
+    /// The same of seeds. If with any load what seeds say is of two kinds, it has a range.
+    pub fn of_seeds(loads: &[Sides]) -> Option<Self> {
         // Not by logarithms: these would miss by a hair what is just of two kinds.
         let alone =
             |load: &Sides| Summary::of(load.0.iter().zip(load.1).map(|(own, other)| own / other).collect());
-        let are = loads.iter().any(|load| alone(load).two_kinds(form).is_some());
-        are.then(|| of(loads).range(form))
+        let are = loads.iter().map(alone).any(|load| are_two_kinds(load.min, load.max));
+        let (from, to) = ends_of(&Self::logs(loads)?);
+        Some(Self { range: are.then(|| (from.exp(), to.exp())), ..Self::of(loads)? })
     }
 
     /// By its logarithm, of which the variance is known with so many degrees of freedom.
     fn known(log: f64, variance: f64, freedom: usize, pairs: usize) -> Self {
         let half = student(freedom) * variance.sqrt();
         let interval = (pairs > 1).then(|| ((log - half).exp(), (log + half).exp()));
-        Self { ratio: log.exp(), interval, pairs }
+        Self { ratio: log.exp(), interval, range: None, pairs }
     }
 
     /// Of pairs, each of one round.
@@ -299,7 +299,8 @@ impl Ratio {
 
     /// Of rounds of one thing and of another that have nothing to do with each other, for each load: Welch's
     /// interval, for the logarithms. What a round does to all loads is one thing and not many, so the mean
-    /// over loads comes first.
+    /// over loads comes first. If that is of two kinds on either side, the ratio has a range: from the least
+    /// to the most of a round to any round of the other side.
     pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
         let side = |logs: Vec<f64>| {
             let ((mean, variance), rounds) = (mean_of(&logs), logs.len());
@@ -310,7 +311,8 @@ impl Ratio {
         let variance = own.1 + other.1;
         let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
         let freedom = (variance.powi(2) / parts.iter().sum::<f64>()).max(1.0) as usize;
-        Some(Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2)))
+        let ratio = Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2));
+        Some(Self { range: Self::range_of_unpaired(loads), ..ratio })
     }
 
     /// The mean over loads of each round of either side, as logarithms.
@@ -325,17 +327,15 @@ impl Ratio {
         Some([side(|load| load.0.to_vec())?, side(|load| load.1.to_vec())?])
     }
 
-    /// How far apart the ratios of a round to any round of the other side may be, if the mean over loads of
-    /// either side is of two kinds.
-    pub fn two_kinds_unpaired(loads: &[Sides], form: fn(f64) -> String) -> Option<String> {
+    fn range_of_unpaired(loads: &[Sides]) -> Option<(f64, f64)> {
         let sides = match loads {
             // As they are: logarithms would miss by a hair what is just of two kinds.
             [(own, other)] => [own.to_vec(), other.to_vec()],
             _ => Self::unpaired_logs(loads)?.map(|logs| logs.into_iter().map(f64::exp).collect()),
         };
-        let [own, other] = sides.map(Summary::of);
-        let are = [&own, &other].into_iter().any(|side| side.two_kinds(form).is_some());
-        are.then(|| Summary::of(vec![own.min / other.max, own.max / other.min]).range(form))
+        let [own, other] = sides.map(|side| ends_of(&side));
+        let are = are_two_kinds(own.0, own.1) || are_two_kinds(other.0, other.1);
+        are.then(|| (own.0 / other.1, own.1 / other.0))
     }
 
     /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
@@ -353,8 +353,11 @@ impl Ratio {
         self.interval.unwrap_or((self.ratio, self.ratio))
     }
 
-    /// In words, with so many digits behind the point.
+    /// In words, with so many digits behind the point: with its interval, or the range alone.
     pub fn in_digits(&self, digits: usize) -> String {
+        if let Some((from, to)) = self.range {
+            return format!("{from:.digits$}..{to:.digits$}");
+        }
         match self.interval {
             // Two rounds that differ know nothing.
             Some((low, high)) if high >= MOST_TOLD => {

@@ -71,6 +71,10 @@ fn one_far_round_is_an_outlier_and_small_noise_is_not() {
     assert!(!Summary::of(vec![10.0, 5.0]).has_outlier());
 }
 
+fn in_one_digit((from, to): (f64, f64)) -> String {
+    format!("{from:.1}..{to:.1}")
+}
+
 #[test]
 fn what_is_of_two_kinds_has_no_middle() {
     let told = |values: &[f64]| Summary::of(values.to_vec()).told(|value| format!("{value:.1}"));
@@ -80,18 +84,22 @@ fn what_is_of_two_kinds_has_no_middle() {
     assert_eq!(told(&[2.0]), "2.0");
     assert_eq!(told(&[0.0, 0.0]), "0.0 ±0.0%", "what is the same is of one kind");
     assert_eq!(told(&[f64::INFINITY; 2]), "inf ±0.0%");
-    let ratios = |loads: &[Sides]| Ratio::two_kinds(loads, |value| format!("{value:.1}"));
+    let ratios = |loads: &[Sides]| Some(Ratio::of_seeds(loads)?.range?).map(in_one_digit);
     let (steady, both) = (([2.0, 2.0], [1.0, 1.0]), ([1.0, 4.0], [1.0, 1.0]));
     assert_eq!(ratios(&[(&steady.0, &steady.1)]), None);
     assert_eq!(ratios(&[(&steady.0, &steady.1), (&both.0, &both.1)]).as_deref(), Some("1.4..2.8"));
     assert_eq!(ratios(&[(&both.0, &both.0)]), None, "both sides are of them in the same rounds");
     assert_eq!(ratios(&[(&[400.0, 600.0], &[100.0, 100.0])]).as_deref(), Some("4.0..6.0"));
     assert_eq!((ratios(&[]), ratios(&[(&[], &[])])), (None, None));
+    let told = |loads: &[Sides]| Ratio::of_seeds(loads).map(|ratio| ratio.to_string());
+    assert_eq!(told(&[(&both.0, &both.1)]).as_deref(), Some("1.00..4.00"), "in place of the interval");
+    assert_eq!(told(&[(&steady.0, &steady.1)]).as_deref(), Some("2.00 (2.00–2.00)"));
+    assert_eq!(Ratio::of(&[(&both.0, &both.1)]).and_then(|ratio| ratio.range), None, "these are rounds");
 }
 
 #[test]
 fn rounds_without_pairs_are_of_two_kinds_if_their_means_over_loads_are() {
-    let ratios = |loads: &[Sides]| Ratio::two_kinds_unpaired(loads, |value| format!("{value:.1}"));
+    let ratios = |loads: &[Sides]| Some(Ratio::of_unpaired(loads)?.range?).map(in_one_digit);
     let (steady, both) = ([2.0, 2.2, 2.0], [1.0, 4.0]);
     assert_eq!(ratios(&[(&steady, &steady)]), None);
     assert_eq!(ratios(&[(&both, &steady)]).as_deref(), Some("0.5..2.0"));

@@ -180,13 +180,14 @@ mod tests {
 
     #[test]
     fn a_bar_within_the_interval_is_told() {
-        let verdict =
-            |low, ratio, high| verdict(Ratio { ratio, interval: Some((low, high)), pairs: 3 }, 0.97);
+        let verdict = |low, ratio, high| {
+            verdict(Ratio { ratio, interval: Some((low, high)), range: None, pairs: 3 }, 0.97)
+        };
         assert_eq!(verdict(0.98, 1.0, 1.1), "met");
         assert_eq!(verdict(0.9, 1.0, 1.1), "met, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
-        let one = Ratio { ratio: 0.98, interval: None, pairs: 1 };
+        let one = Ratio { ratio: 0.98, interval: None, range: None, pairs: 1 };
         assert_eq!(super::verdict(one, 0.97), "met, but by one value");
     }
 

@@ -43,11 +43,10 @@ fn ratio(pairs: &[Pair], figure: fn(&Sample) -> &[f64]) -> Option<Ratio> {
     Ratio::of(&sides(pairs, figure))
 }
 
-/// The same, or the range over seeds that are of two kinds.
+/// The same, over seeds or over rounds.
 fn told(pairs: &[Pair], figure: fn(&Sample) -> &[f64], seeds: bool) -> Option<String> {
-    let mean = ratio(pairs, figure)?;
-    let range = Ratio::two_kinds(&sides(pairs, figure), |ratio| format!("{ratio:.2}"));
-    Some(range.filter(|_| seeds).unwrap_or_else(|| mean.to_string()))
+    let of = if seeds { Ratio::of_seeds } else { Ratio::of };
+    Some(of(&sides(pairs, figure))?.to_string())
 }
 
 fn worst_ns(pairs: &[Pair]) -> Option<f64> {

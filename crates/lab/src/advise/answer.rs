@@ -136,7 +136,7 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
     }
     let gain =
         |name, of: fn(Ratio) -> Option<f64>| Column::new(name, move |row: &Row| of(row.0.gain(row.1)?));
-    let beside = |row: &Row| row.0.gain_told(row.1).filter(|_| row.1.lock != TODAY);
+    let beside = |row: &Row| Some(row.0.gain(row.1).filter(|_| row.1.lock != TODAY)?.to_string());
     let rates = |row: &Row| {
         let sound = row.1.failed.is_none();
         sound.then(|| row.1.rate.two_kinds(rate).unwrap_or_else(|| rate(row.1.rate.mean)))

@@ -51,7 +51,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
     // Before there is a recording in memory, which is larger than its file.
     let files = place::files(args)?;
-    let (recorded, recording) = read(args)?;
+    let (recorded, mut recording) = read(args)?;
+    recording.limits.extend(place::doubts(args)?);
     let places = place::resolve(args, recording.at_once)?;
     let name = recording.program.first().map_or("program", |word| word.rsplit('/').next().unwrap_or(word));
     let workload = Arc::new(recorded.workload(name));

@@ -1,6 +1,8 @@
 //! The machines that were asked for, and how many workers run on each.
 use super::args::Args;
+use crate::calibrate::varied;
 use lab_kit::provenance::Provenance;
+use lab_kit::units::percent;
 use stanchion_cells::published::fingerprint::of_bytes;
 use stanchion_cells::scenes::{digest_of_machine, overcommitted};
 use stanchion_cells::threads;
@@ -50,6 +52,26 @@ pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<(Arc<Machine>,
         places.extend(workers.into_iter().map(|workers| (Arc::clone(&machine), workers)));
     }
     Ok(places)
+}
+
+/// Of machines that were measured: what decides how long waiters wait, and varied too much meanwhile.
+pub(super) fn doubts(args: &Args) -> Result<Vec<String>, String> {
+    let mut doubts = Vec::new();
+    for (name, _) in names(args)? {
+        let file = machine::load_with(&name, &args.set)?;
+        let name = &file.machine.name;
+        let varied = [
+            ("host.kick-across", "waking a thread"),
+            ("host.wake-idle", "a wake-up"),
+            ("memory.group-dirty", "handing over a cache line"),
+        ]
+        .map(|(path, what)| Some(format!("{what} ±{}", percent(varied(&file, path)?))));
+        let varied: Vec<String> = varied.into_iter().flatten().collect();
+        if !varied.is_empty() {
+            doubts.push(format!("{name} varied while it was measured: {}", varied.join(", ")));
+        }
+    }
+    Ok(doubts)
 }
 
 fn load(args: &Args, name: &str) -> Result<Machine, String> {
@@ -119,7 +141,9 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     }
     if !args.files.results.quiet {
         let path = path.display();
-        eprintln!("stanchion: this machine is measured once, which takes some seconds, and kept in {path}");
+        eprintln!(
+            "stanchion: this machine is measured once, which takes half a minute, and kept in {path}"
+        );
     }
     let text = file::write(&crate::calibrate::this_machine(HERE, args.files.results.quiet)?);
     let write = || -> std::io::Result<()> {
@@ -169,6 +193,25 @@ mod tests {
         assert_eq!(of("a")["machine small-vm"], "shipped");
         assert_eq!((of("a"), of("a").len()), (of("a"), 2));
         assert_ne!(of("a")["recording"], of("b")["recording"]);
+    }
+
+    #[test]
+    fn a_machine_that_varied_while_it_was_measured_weakens_the_answer() {
+        let mut file = machine::load("small-vm").expect("shipped");
+        let of = |file: &file::MachineFile| {
+            let path = tempfile::NamedTempFile::new().expect("a temporary file");
+            std::fs::write(path.path(), file::write(file)).expect("written");
+            let args = Args { machine_file: vec![path.path().to_owned()], ..Args::default() };
+            doubts(&args).expect("readable")
+        };
+        let mut measured = |spread: &str| {
+            let text = format!("stanchion calibrate, a wake; median of 41, spread {spread} %");
+            file.set_source("host.wake-idle", file::Evidence::Measured, &text);
+            of(&file)
+        };
+        assert_eq!(measured("25"), [""; 0]);
+        assert_eq!(measured("54"), ["small-vm varied while it was measured: a wake-up ±54 %"]);
+        assert_eq!(measured("x"), [""; 0], "not calibrate's words");
     }
 
     #[test]

@@ -5,7 +5,6 @@ use super::usl::Law;
 use crate::run::DEFAULT;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
-use lab_kit::units::three_figures;
 use serde::Serialize;
 use stanchion_cells::scenes::once;
 use std::path::PathBuf;
@@ -142,13 +141,6 @@ impl Report {
         gain_over(cell, &self.cells[self.today(cell)?])
     }
 
-    /// The same as people read it; or the range, if seeds are of two kinds.
-    pub(crate) fn gain_told(&self, cell: &Cell) -> Option<String> {
-        let (gain, today) = (self.gain(cell)?, &self.cells[self.today(cell)?]);
-        let range = Ratio::two_kinds(&[(&cell.rate.values, &today.rate.values)], three_figures);
-        Some(range.unwrap_or_else(|| gain.to_string()))
-    }
-
     /// The lock whose gains, over all cases, are greatest in the geometric mean; and whether they are any.
     /// The default lock stands for those that are within [`SAME`], which the simulator cannot tell from it.
     fn decide(&self) -> Option<Advice> {
@@ -181,7 +173,7 @@ impl Report {
 
 /// Throughput of a cell over another one's, seed by seed.
 pub(super) fn gain_over(cell: &Cell, other: &Cell) -> Option<Ratio> {
-    Ratio::of(&[(&cell.rate.values, &other.rate.values)])
+    Ratio::of_seeds(&[(&cell.rate.values, &other.rate.values)])
 }
 
 /// The lock to advise, and the logarithm of its gain, of those of all.
@@ -220,6 +212,10 @@ fn sure(gain: &Ratio) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn gain(ratio: f64, half: f64) -> Ratio {
+        Ratio { ratio, interval: Some((ratio - half, ratio + half)), range: None, pairs: 5 }
+    }
 
     #[test]
     fn the_default_lock_stands_for_those_that_are_hardly_better() {
@@ -272,8 +268,7 @@ mod tests {
 
     #[test]
     fn an_open_case_is_settled_where_free_sleep_would_gain_nothing() {
-        let free =
-            |ratio, half| Some(Ratio { ratio, interval: Some((ratio - half, ratio + half)), pairs: 5 });
+        let free = |ratio, half| Some(gain(ratio, half));
         let settled = |free: Option<Ratio>| {
             let mut report = report(vec![cell("libc", 2, &[1.0; 5]), cell("stanchion", 2, &[1.0; 5])]);
             report.settle(free);
@@ -292,7 +287,7 @@ mod tests {
     #[test]
     fn the_answer_says_why_no_lock_helps_and_its_last_line_names_the_library() {
         let mut report = report(vec![cell("libc", 2, &[1.0; 5]), cell("stanchion", 2, &[1.0; 5])]);
-        report.settle(Some(Ratio { ratio: 1.02, interval: Some((1.01, 1.03)), pairs: 5 }));
+        report.settle(Some(gain(1.02, 0.01)));
         report.library = Some("/two words/lib.so".into());
         let text = crate::advise::answer::text(&report);
         assert!(text.starts_with("No lock will help: ") && text.contains("waking cost nothing"), "{text}");
@@ -301,7 +296,6 @@ mod tests {
 
     #[test]
     fn a_program_that_hardly_waits_is_told_that_no_lock_helps() {
-        let gain = |ratio, half| Ratio { ratio, interval: Some((ratio - half, ratio + half)), pairs: 5 };
         assert_eq!(judged(0.00002, &gain(1.0, 0.18)), Outlook::None);
         assert_eq!(judged(0.004, &gain(1.5, 0.1)), Outlook::None);
         assert_eq!(judged(0.02, &gain(1.0, 0.18)), Outlook::None, "at most 2 % can be gained");

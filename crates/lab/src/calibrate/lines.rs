@@ -1,6 +1,6 @@
 //! Lines that move between CPUs.
 use super::sample::{Figures, Reach, What};
-use super::threads::{alone, beside, both, each, on, one_way, spin_until};
+use super::threads::{alone, beside, both, each, on, one_way, spin_until, timed};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
@@ -8,6 +8,8 @@ use crossbeam_utils::CachePadded;
 const LINES: usize = 64;
 /// Hand-overs in a round of ping-pong.
 const TURNS: u32 = 4_000;
+/// Additions of two CPUs to one word: some hundred times the line changes hands, and seldom a tick comes.
+const ADDS: u32 = 8_192;
 
 /// One line, far enough from the next that no neighbour is fetched along with it.
 #[repr(align(256))]
@@ -62,6 +64,42 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     add(What::UPGRADE, upgrade - rmw);
     add(What::PING_PONG, one_way(cpus, TURNS, ping_pong));
     add(What::EXCHANGE, one_way(cpus, TURNS, exchange));
+    let transfer = f64::midpoint(read, own - rmw);
+    let (occupancy, snoop) = shares(in_turns(cpus), rmw, transfer);
+    add(What::OCCUPANCY, occupancy);
+    add(What::SNOOP, snoop);
+}
+
+/// Two CPUs add to one word: for how long one of them has the line, and how often it adds meanwhile.
+fn in_turns(cpus: (usize, usize)) -> (f64, f64) {
+    let word = CachePadded::new(AtomicU32::new(0));
+    let (ready, turns) = (AtomicUsize::new(0), AtomicU32::new(0));
+    let adds = || {
+        ready.fetch_add(1, Ordering::SeqCst);
+        spin_until(|| ready.load(Ordering::SeqCst) == 2);
+        let (mut next, mut own) = (u32::MAX, 0);
+        loop {
+            let now = word.fetch_add(1, Ordering::AcqRel);
+            if now >= ADDS {
+                break;
+            }
+            own += u32::from(now != next);
+            next = now + 1;
+        }
+        turns.fetch_add(own, Ordering::SeqCst);
+    };
+    let time = both(cpus, || timed(adds), adds);
+    let turns = f64::from(turns.into_inner().max(1));
+    (time / turns, f64::from(ADDS) / turns)
+}
+
+/// The shares of a transfer in which the line is busy, and in which its old owner still hits. With two CPUs
+/// that always want it the line is asked for again as soon as it is not busy. So the first is the time of a
+/// turn, and the owner adds from when the line arrives until the second is over, within the next transfer.
+fn shares((turn, adds): (f64, f64), rmw: f64, transfer: f64) -> (f64, f64) {
+    let occupancy = (turn / transfer).min(1.0);
+    let snoop = 1.0 - occupancy + adds * rmw / transfer;
+    (occupancy, snoop.min(1.0))
 }
 
 /// By loads and stores. Without a spin hint: its length is measured apart, and would hide the line's.
@@ -117,6 +155,17 @@ fn storm(cpus: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_and_its_additions_say_how_long_a_line_is_busy_and_hits() {
+        let near = |(one, two): (f64, f64), expected: (f64, f64)| {
+            (one - expected.0).abs() < 1e-9 && (two - expected.1).abs() < 1e-9
+        };
+        // 30 ns of additions: until 10 ns into the transfer that begins 80 ns after the one before.
+        assert!(near(shares((80.0, 10.0), 3.0, 100.0), (0.8, 0.5)));
+        assert!(near(shares((130.0, 15.0), 3.0, 100.0), (1.0, 0.45)), "no longer than a transfer");
+        assert!(near(shares((100.0, 100.0), 3.0, 100.0), (1.0, 1.0)));
+    }
 
     #[test]
     fn the_chain_of_lines_comes_back_to_its_start_last() {

@@ -14,4 +14,5 @@ mod threads;
 mod turns;
 
 pub(crate) use args::Args;
+pub(crate) use outcome::varied;
 pub(crate) use run::{run, this_machine};

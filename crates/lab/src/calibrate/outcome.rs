@@ -11,6 +11,13 @@ const DEFAULTS: &str = "small-vm";
 /// Per cent of the quartiles around a median that deserve a warning.
 const MOST_SPREAD: f64 = 0.25;
 
+/// How much a field of a machine that calibrate wrote varied while it was measured, if that was too much.
+pub(crate) fn varied(file: &MachineFile, path: &str) -> Option<f64> {
+    let (_, spread) = file.source_of(path)?.text.rsplit_once("spread ")?;
+    let share = spread.strip_suffix(" %")?.parse::<f64>().ok()? / 100.0;
+    (share > MOST_SPREAD).then_some(share)
+}
+
 pub(super) fn machine(
     name: &str,
     about: &str,
@@ -104,6 +111,15 @@ impl Builder<'_> {
             }
             if let Some(shared) = shared {
                 self.put(upgrade, shared.median, &shared, &What::UPGRADE.at(reach).title());
+            }
+        }
+        // As between the nearest cores; threads of one share their caches.
+        let reaches = [Reach::Group, Reach::Socket, Reach::Remote, Reach::Core];
+        for (path, what) in
+            [("memory.occupancy-percent", What::OCCUPANCY), ("memory.snoop-percent", What::SNOOP)]
+        {
+            if let Some(figure) = reaches.iter().find_map(|&reach| self.figures.get(what.at(reach))) {
+                self.put(path, (figure.median * 100.0).round(), &figure, what.title().trim());
             }
         }
     }

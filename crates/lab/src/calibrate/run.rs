@@ -121,7 +121,7 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
 }
 
 pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, String> {
-    let calibrated = calibrated(name, None, true, quiet)?;
+    let calibrated = calibrated(name, None, false, quiet)?;
     if !quiet {
         warn(&calibrated.warnings);
     }

@@ -43,28 +43,30 @@ impl What {
     pub(crate) const UPGRADE: Self = what(10, "", "read-modify-write of a line shared with it");
     pub(crate) const PING_PONG: Self = what(11, "", "hand-over by load and store, one way");
     pub(crate) const EXCHANGE: Self = what(12, "", "hand-over by compare-exchange, one way");
-    pub(crate) const ADDS_BY_ALL: Self = what(13, "", "fetch-add by all CPUs at once, each");
+    pub(crate) const OCCUPANCY: Self = what(13, "", "share of a transfer in which the line is busy");
+    pub(crate) const SNOOP: Self = what(14, "", "share of a transfer in which its old owner still hits");
+    pub(crate) const ADDS_BY_ALL: Self = what(15, "", "fetch-add by all CPUs at once, each");
     pub(crate) const STORM_READER: Self =
-        what(14, "memory.group-occupancy", "read storm, each further reader");
-    pub(crate) const HALT: Self = what(15, "host.halt", "futex wait that returns at once");
-    pub(crate) const KICK_NOBODY: Self = what(16, "host.kick-idle", "futex wake of nobody");
-    pub(crate) const KICK_IDLE: Self = what(17, "", "futex wake of a sleeper, its CPU idle");
-    pub(crate) const KICK_BUSY: Self = what(18, "", "futex wake of a sleeper, its CPU busy");
-    pub(crate) const WAKE_IDLE: Self = what(19, "", "from the wake to the sleeper, its CPU idle");
-    pub(crate) const WAKE_BUSY: Self = what(20, "", "from the wake to the sleeper, its CPU busy");
-    pub(crate) const HAND_OVER: Self = what(21, "", "futex hand-over on one CPU, one way");
-    pub(crate) const YIELD: Self = what(22, "host.yield", "sched_yield alone");
-    pub(crate) const YIELD_SWITCH: Self = what(23, "", "sched_yield to another thread");
+        what(16, "memory.group-occupancy", "read storm, each further reader");
+    pub(crate) const HALT: Self = what(17, "host.halt", "futex wait that returns at once");
+    pub(crate) const KICK_NOBODY: Self = what(18, "host.kick-idle", "futex wake of nobody");
+    pub(crate) const KICK_IDLE: Self = what(19, "", "futex wake of a sleeper, its CPU idle");
+    pub(crate) const KICK_BUSY: Self = what(20, "", "futex wake of a sleeper, its CPU busy");
+    pub(crate) const WAKE_IDLE: Self = what(21, "", "from the wake to the sleeper, its CPU idle");
+    pub(crate) const WAKE_BUSY: Self = what(22, "", "from the wake to the sleeper, its CPU busy");
+    pub(crate) const HAND_OVER: Self = what(23, "", "futex hand-over on one CPU, one way");
+    pub(crate) const YIELD: Self = what(24, "host.yield", "sched_yield alone");
+    pub(crate) const YIELD_SWITCH: Self = what(25, "", "sched_yield to another thread");
     pub(crate) const MIGRATE: Self =
-        what(24, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
-    pub(crate) const BARRIER_ALONE: Self = what(25, "", "membarrier, one thread");
-    pub(crate) const BARRIER_PAIR: Self = what(26, "", "membarrier, one other thread running");
-    pub(crate) const BARRIER_MANY: Self = what(27, "", "membarrier, many threads ready");
-    pub(crate) const TICK_PERIOD: Self = what(28, "", "period of the tick");
-    pub(crate) const TICK_COST: Self = what(29, "host.tick-cost", "what a tick takes");
-    pub(crate) const TURN: Self = what(30, "", "turn of one of two busy threads on a CPU");
-    pub(crate) const PREEMPTS_ON_WAKE: Self = what(31, "", "share of wake-ups that preempt");
-    pub(crate) const PULL: Self = what(32, "", "until an idle CPU pulls work");
+        what(26, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
+    pub(crate) const BARRIER_ALONE: Self = what(27, "", "membarrier, one thread");
+    pub(crate) const BARRIER_PAIR: Self = what(28, "", "membarrier, one other thread running");
+    pub(crate) const BARRIER_MANY: Self = what(29, "", "membarrier, many threads ready");
+    pub(crate) const TICK_PERIOD: Self = what(30, "", "period of the tick");
+    pub(crate) const TICK_COST: Self = what(31, "host.tick-cost", "what a tick takes");
+    pub(crate) const TURN: Self = what(32, "", "turn of one of two busy threads on a CPU");
+    pub(crate) const PREEMPTS_ON_WAKE: Self = what(33, "", "share of wake-ups that preempt");
+    pub(crate) const PULL: Self = what(34, "", "until an idle CPU pulls work");
 
     /// The same between CPUs that are so far from each other.
     pub(crate) fn at(self, reach: Reach) -> Self {
@@ -79,7 +81,7 @@ impl What {
 
     /// Whether the figure is a share and not a time in nanoseconds.
     pub(crate) fn is_share(self) -> bool {
-        self == Self::PREEMPTS_ON_WAKE
+        [Self::PREEMPTS_ON_WAKE, Self::OCCUPANCY, Self::SNOOP].contains(&Self { reach: None, ..self })
     }
 }
 

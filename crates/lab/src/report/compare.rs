@@ -2,7 +2,6 @@
 use super::forms::{Facts, Figure, Form, Results, Row, plain};
 use lab_kit::names;
 use lab_kit::stats::{Ratio, Sides, Summary};
-use lab_kit::units::three_figures;
 use serde::Serialize;
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -30,9 +29,6 @@ pub(super) struct Compared {
     pub rows: Vec<Line>,
     /// Of each file after the first, the ratio to the first: the geometric mean of the rows that both have.
     pub overall: Vec<Option<Ratio>>,
-    /// The same as people read them.
-    #[serde(skip)]
-    pub told: Vec<Option<String>>,
 }
 
 #[derive(Serialize)]
@@ -41,9 +37,6 @@ pub(super) struct Line {
     pub values: Vec<Option<Summary>>,
     /// Of each file after the first, to the first; none without an interval.
     pub ratios: Vec<Option<Ratio>>,
-    /// The same as people read them.
-    #[serde(skip)]
-    pub told: Vec<Option<String>>,
 }
 
 impl Report {
@@ -99,14 +92,10 @@ impl Line {
             values.filter(|values| !values.is_empty()).cloned().map(Summary::of)
         };
         let values = results.iter().map(values).collect();
-        let mut line = Self { name: name.to_owned(), values, ratios: Vec::new(), told: Vec::new() };
-        let simulated = results[0].form.simulated;
-        let ratio = |file: usize| {
-            let loads = [line.rounds(file)?];
-            let ratio = ratio_of(simulated)(&loads).filter(|ratio| ratio.interval.is_some())?;
-            Some((ratio, told(&ratio, &loads, simulated)))
-        };
-        (line.ratios, line.told) = (1..results.len()).map(ratio).map(Option::unzip).unzip();
+        let mut line = Self { name: name.to_owned(), values, ratios: Vec::new() };
+        let of = ratio_of(results[0].form.simulated);
+        let ratio = |file| of(&[line.rounds(file)?]).filter(|ratio| ratio.interval.is_some());
+        line.ratios = (1..results.len()).map(ratio).collect();
         line
     }
 
@@ -122,24 +111,16 @@ impl Compared {
         rows.retain(|line| line.values.iter().any(Option::is_some));
         let overall = |file: usize| {
             let both = rows.iter().filter(|line| line.ratios[file - 1].is_some());
-            let loads: Vec<Sides> = both.filter_map(|line| line.rounds(file)).collect();
-            let ratio = ratio_of(simulated)(&loads)?;
-            Some((ratio, told(&ratio, &loads, simulated)))
+            ratio_of(simulated)(&both.filter_map(|line| line.rounds(file)).collect::<Vec<_>>())
         };
-        let (overall, told) = (1..files).map(overall).map(Option::unzip).unzip();
-        Self { name, unit, form, rows, overall, told }
+        let overall = (1..files).map(overall).collect();
+        Self { name, unit, form, rows, overall }
     }
 }
 
 /// Files of simulations have the same seeds; rounds of other files have nothing to do with each other.
 fn ratio_of(simulated: bool) -> fn(&[Sides]) -> Option<Ratio> {
-    if simulated { Ratio::of } else { Ratio::of_unpaired }
-}
-
-/// A ratio of these loads; or the range, if seeds or rounds are of two kinds.
-fn told(ratio: &Ratio, loads: &[Sides], simulated: bool) -> String {
-    let of = if simulated { Ratio::two_kinds } else { Ratio::two_kinds_unpaired };
-    of(loads, three_figures).unwrap_or_else(|| ratio.to_string())
+    if simulated { Ratio::of_seeds } else { Ratio::of_unpaired }
 }
 
 /// Where two results are not from the same: the part of [`MAY_DIFFER`], what of it, and what each has.

@@ -45,7 +45,7 @@ pub(super) fn doubts(report: &Report) -> Vec<String> {
 
 /// A line for each file after the first.
 fn verdict(figure: &Compared) -> String {
-    let line = |(other, overall): (usize, &Option<String>)| {
+    let line = |(other, overall): (usize, &Option<Ratio>)| {
         let own = letter(other + 1);
         let both = figure.rows.iter().filter(|line| line.rounds(other + 1).is_some()).count();
         let rows = plural(both, "row");
@@ -61,7 +61,7 @@ fn verdict(figure: &Compared) -> String {
         let unclear = all - more - less;
         format!("  {own} is {overall} times A in {of}: {more} more, {less} less, {unclear} unclear\n")
     };
-    let lines: String = figure.told.iter().enumerate().map(line).collect();
+    let lines: String = figure.overall.iter().enumerate().map(line).collect();
     format!("{} ({})\n{lines}", figure.name, figure.unit)
 }
 
@@ -76,9 +76,9 @@ fn table(report: &Report, figure: &Compared) -> comfy_table::Table {
     let row = |line: &Line| {
         let value =
             |value: &Option<Summary>| value.as_ref().map_or("-".to_owned(), |value| value.told(figure.form));
-        let ratio = |told: &Option<String>| told.clone().unwrap_or("-".to_owned());
+        let ratio = |ratio: &Option<Ratio>| ratio.map_or("-".to_owned(), |ratio| ratio.to_string());
         let words = keys.iter().map(|&key| line.name[key].clone());
-        words.chain(line.values.iter().map(value)).chain(line.told.iter().map(ratio)).collect::<Vec<_>>()
+        words.chain(line.values.iter().map(value)).chain(line.ratios.iter().map(ratio)).collect::<Vec<_>>()
     };
     grid::table(header.collect::<Vec<_>>(), figure.rows.iter().map(row))
 }
@@ -134,8 +134,8 @@ fn marks(figure: &Compared) -> Vec<(String, Vec<Option<Mark>>)> {
     let row = |line: &Line| {
         let name = plain_name(&line.name);
         let mark = |(other, ratio): (usize, &Option<Ratio>)| {
-            let (ratio, told, index) = (ratio.as_ref()?, line.told[other].as_ref()?, other + 1);
-            let about = format!("{} to A, {name}: {told}", letter(index));
+            let (ratio, index) = (ratio.as_ref()?, other + 1);
+            let about = format!("{} to A, {name}: {ratio}", letter(index));
             Some(Mark { index, about, ratio: Some(ratio.ratio), ends: ratio.ends() })
         };
         let marks = line.ratios.iter().enumerate().map(mark).collect();

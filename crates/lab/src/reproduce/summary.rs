@@ -68,9 +68,9 @@ pub(crate) fn orderings(table: Option<usize>, cells: &Cells, role: Role) -> (usi
     (right, all)
 }
 
-/// A lock; published and simulated times in the last row of a table in relation to the first, and the range
-/// over seeds if they are of two kinds. Nothing is simulated if one of them has no end.
-type Collapse = (String, Option<f64>, Option<Ratio>, Option<String>);
+/// A lock; published and simulated times in the last row of a table in relation to the first. Nothing is
+/// simulated if one of them has no end.
+type Collapse = (String, Option<f64>, Option<Ratio>);
 
 /// Of each lock, simulated seed by seed.
 fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<Collapse> {
@@ -87,8 +87,7 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<Collapse> {
             _ => cell.simulated.as_ref().map(|simulated| simulated.seeds.values.clone()),
         };
         let (last, first) = (told(last)?, told(first)?);
-        let (ratio, range) = (Ratio::of(&[(&last, &first)]), Ratio::two_kinds(&[(&last, &first)], number));
-        Some((table.locks[lock].clone(), published, ratio, range))
+        Some((table.locks[lock].clone(), published, Ratio::of_seeds(&[(&last, &first)])))
     };
     (0..table.locks.len()).filter_map(factor).collect()
 }
@@ -97,13 +96,12 @@ pub(crate) fn text(tables: &[Table], cells: &Cells) -> String {
     let mut lines = String::new();
     for (index, table) in tables.iter().enumerate() {
         tell(&mut lines, &table.name, Some(index), cells);
-        for (lock, published, simulated, range) in collapses(index, table, cells) {
+        for (lock, published, simulated) in collapses(index, table, cells) {
             let [first, .., last] = &table.rows[..] else { continue };
             let (table, first, last) = (&table.name, &first.label, &last.label);
             let published =
                 published.map_or("not published".to_owned(), |times| format!("published x{}", number(times)));
-            let told = |times: Ratio| format!("x{}", range.unwrap_or_else(|| times.to_string()));
-            let simulated = simulated.map_or("for ever".to_owned(), told);
+            let simulated = simulated.map_or("for ever".to_owned(), |times| format!("x{times}"));
             let _ =
                 writeln!(lines, "  {table}: {lock} takes {simulated} from {first} to {last} ({published})");
         }

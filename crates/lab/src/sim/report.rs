@@ -2,7 +2,6 @@
 use super::timeline::Caption;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::Ratio;
-use lab_kit::units::three_figures;
 use serde::{Deserialize, Serialize};
 use stanchion_cells::cell::{Cell, SceneInfo, Setting, State};
 use stanchion_sim::Recording;
@@ -80,12 +79,10 @@ impl Report {
             let inverted = self.scenes.iter().any(|scene| scene.lower_is_better && cell.is_of(scene));
             let first = scores.get(&load(cell)).and_then(Option::as_ref);
             let Some(figures) = &mut cell.figures else { continue };
-            (figures.speed_up, figures.speed_ups) = (None, None);
+            figures.speed_up = None;
             if let Some((own, first)) = figures.score.as_ref().zip(first) {
                 let sides = (&own.values[..], &first.values[..]);
-                let load = [if inverted { (sides.1, sides.0) } else { sides }];
-                figures.speed_up = Ratio::of(&load);
-                figures.speed_ups = figures.speed_up.and_then(|_| Ratio::two_kinds(&load, three_figures));
+                figures.speed_up = Ratio::of_seeds(&[if inverted { (sides.1, sides.0) } else { sides }]);
             }
         }
     }

@@ -8,7 +8,6 @@ use lab_kit::export::columns::named;
 use lab_kit::interrupt;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
-use lab_kit::units::three_figures;
 use serde::{Serialize, Serializer};
 use stanchion_cells::scenes::once;
 use std::collections::BTreeMap;
@@ -64,13 +63,6 @@ impl Row {
         let simulated = Summary::of(rates);
         let error = (self.native.median > 0.0).then(|| simulated.median / self.native.median - 1.0);
         Self { simulated, error, ratio, ..self }
-    }
-
-    /// How far apart the ratios of a seed to a round may be, if seeds or rounds are of two kinds.
-    pub(super) fn two_kinds(&self) -> Option<String> {
-        let (own, other) = (&self.simulated, &self.native);
-        own.two_kinds(three_figures).or_else(|| other.two_kinds(three_figures))?;
-        Some(Summary::of(vec![own.min / other.max, own.max / other.min]).range(three_figures))
     }
 }
 
