@@ -44,6 +44,7 @@ pub(crate) fn machine(sockets: u16, groups: u16, cores: u16) -> Machine {
             halt: 800 * NS,
             kick: 1_500 * NS,
             kick_across: None,
+            idle_entry: None,
             kick_idle: 200 * NS,
             wake_idle: 40 * US,
             wake_busy: US,

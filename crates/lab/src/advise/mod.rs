@@ -170,7 +170,7 @@ fn free(report: &Report, cases: &[Case], seeds: &[u64], quiet: bool) -> Option<R
     let freed = places.iter().map(|&at| {
         let mut case = cases[at].clone();
         let host = &mut Arc::make_mut(&mut case.machine).host;
-        host.kick_across = None;
+        (host.kick_across, host.idle_entry) = (None, None);
         let waking = [&mut host.kick, &mut host.kick_idle, &mut host.wake_idle, &mut host.wake_busy];
         waking.into_iter().chain([&mut host.halt, &mut host.switch]).for_each(|time| *time = 0);
         case

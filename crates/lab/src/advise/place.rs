@@ -63,6 +63,7 @@ pub(super) fn doubts(args: &Args) -> Result<Vec<String>, String> {
         let varied = [
             ("host.kick-across", "waking a thread"),
             ("host.wake-idle", "a wake-up"),
+            ("host.idle-entry", "until a CPU rests"),
             ("memory.group-dirty", "handing over a cache line"),
         ]
         .map(|(path, what)| Some(format!("{what} ±{}", percent(varied(&file, path)?))));
@@ -141,9 +142,7 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     }
     if !args.files.results.quiet {
         let path = path.display();
-        eprintln!(
-            "stanchion: this machine is measured once, which takes half a minute, and kept in {path}"
-        );
+        eprintln!("stanchion: this machine is measured once, which takes half a minute, and kept in {path}");
     }
     let text = file::write(&crate::calibrate::this_machine(HERE, args.files.results.quiet)?);
     let write = || -> std::io::Result<()> {

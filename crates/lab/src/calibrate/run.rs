@@ -105,6 +105,8 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
         if let Some((_, pairs)) = other_core.or_else(|| pairs.iter().next()) {
             let pair = pairs[round % pairs.len()];
             sleep::across(pair, figures);
+            let hand_over = figures.get(What::HAND_OVER).map_or(0.0, |figure| figure.median);
+            sleep::falls_idle(pair, hand_over, figures);
             sleep::moves(pair, figures);
             // A CPU on which others run does not become idle.
             if crate::bench::other_runnable() == 0 {

@@ -66,7 +66,8 @@ impl What {
     pub(crate) const TICK_COST: Self = what(31, "host.tick-cost", "what a tick takes");
     pub(crate) const TURN: Self = what(32, "", "turn of one of two busy threads on a CPU");
     pub(crate) const PREEMPTS_ON_WAKE: Self = what(33, "", "share of wake-ups that preempt");
-    pub(crate) const PULL: Self = what(34, "", "until an idle CPU pulls work");
+    pub(crate) const IDLE_ENTRY: Self = what(34, "", "after which a CPU that fell idle is at rest");
+    pub(crate) const PULL: Self = what(35, "", "until an idle CPU pulls work");
 
     /// The same between CPUs that are so far from each other.
     pub(crate) fn at(self, reach: Reach) -> Self {

@@ -4,6 +4,7 @@ use super::threads::{alone, beside, both, each, keep_to, one_way, spin_until, ti
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
+use lab_kit::stats::median;
 use rustix::thread::futex::{self, Flags};
 use rustix::thread::{MembarrierCommand, membarrier, sched_yield};
 use std::time::Instant;
@@ -12,6 +13,10 @@ use std::time::Instant;
 const PAUSE: Duration = Duration::from_micros(300);
 /// A wake-up that took less than this did not wait for a turn: no scheduler has shorter ones.
 const AT_ONCE_NS: f64 = 400_000.0;
+/// How long sleepers are left alone to see how long their CPUs still look for work, each half as long again
+/// or twice as long. So many of each: hypervisors learn from short sleeps to be ready for the next.
+const NAPS: u32 = 201;
+const NAPS_NS: [u64; 8] = [300, 600, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
 
 fn sleep_until(word: &AtomicU32, value: u32) {
     loop {
@@ -50,8 +55,9 @@ pub(super) fn calls(cpu: usize, figures: &mut Figures) {
     });
 }
 
-/// Wakes a sleeper of another CPU again and again: what each wake took, and how long until the sleeper ran.
-fn wakes(cpus: (usize, usize), rounds: u32) -> Vec<(f64, f64)> {
+/// Wakes a sleeper of another CPU, which it leaves alone for so long, again and again: what each wake took,
+/// and how long until the sleeper ran.
+fn wakes(cpus: (usize, usize), nap: Duration, rounds: u32) -> Vec<(f64, f64)> {
     let epoch = Instant::now();
     let now = || epoch.elapsed().as_nanos() as u64;
     let (word, awake) = (AtomicU32::new(0), AtomicU64::new(0));
@@ -64,7 +70,7 @@ fn wakes(cpus: (usize, usize), rounds: u32) -> Vec<(f64, f64)> {
     let waker = || {
         let clock = each(1_000, Instant::now);
         let wake_up = |round| {
-            spin_for(PAUSE);
+            spin_for(nap);
             let before = now();
             give(&word, round + 1);
             let after = now();
@@ -79,15 +85,33 @@ fn wakes(cpus: (usize, usize), rounds: u32) -> Vec<(f64, f64)> {
 
 /// Waking a sleeper of another CPU, idle and busy.
 pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
-    for (kick, wake) in wakes(cpus, 20) {
+    for (kick, wake) in wakes(cpus, PAUSE, 20) {
         figures.add(What::KICK_IDLE, kick);
         figures.add(What::WAKE_IDLE, wake);
     }
-    for (kick, wake) in beside([(cpus.1, spin_loop)], || wakes(cpus, 6)) {
+    for (kick, wake) in beside([(cpus.1, spin_loop)], || wakes(cpus, PAUSE, 6)) {
         figures.add(What::KICK_BUSY, kick);
         figures.add(What::WAKE_BUSY, wake);
         figures.add(What::PREEMPTS_ON_WAKE, f64::from(u8::from(wake < AT_ONCE_NS)));
     }
+}
+
+/// How long after a CPU falls idle whoever sleeps is woken as soon as on one CPU, where that takes
+/// `hand_over`.
+pub(super) fn falls_idle(cpus: (usize, usize), hand_over: f64, figures: &mut Figures) {
+    let is_quick = |nap: &u64| {
+        let wakes = wakes(cpus, Duration::from_nanos(*nap), NAPS);
+        median(&wakes.iter().map(|(_, wake)| *wake).collect::<Vec<_>>()) < 2.0 * hand_over
+    };
+    figures.add(What::IDLE_ENTRY, last_of(&NAPS_NS, is_quick));
+}
+
+/// Up to where it is so, going up: in the middle of the last number and the next one.
+fn last_of(numbers: &[u64], mut is_so: impl FnMut(&u64) -> bool) -> f64 {
+    let count = numbers.iter().take_while(|number| is_so(number)).count();
+    let Some(last) = count.checked_sub(1) else { return 0.0 };
+    let next = numbers.get(count).unwrap_or(&numbers[last]);
+    ((numbers[last] * next) as f64).sqrt()
 }
 
 /// Two threads of one CPU that wake each other by turns, and two that yield to each other.
@@ -151,4 +175,11 @@ pub(super) fn moves(cpus: (usize, usize), figures: &mut Figures) {
         walk() - warm
     });
     figures.add(What::MIGRATE, extra.max(0.0));
+}
+
+#[cfg(test)]
+#[test]
+fn what_is_so_up_to_a_number_ends_between_it_and_the_next() {
+    let up_to = |most: u64| last_of(&[100, 400, 900], |number| *number <= most).round() as u64;
+    assert_eq!([up_to(50), up_to(100), up_to(500), up_to(1000)], [0, 200, 600, 900]);
 }

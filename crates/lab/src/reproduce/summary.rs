@@ -157,7 +157,7 @@ mod tests {
         assert_eq!(orderings(Some(0), &cells, Role::Blind), (0, 0), "nothing blind is published");
         let collapses = collapses(0, &tables[0], &cells);
         assert_eq!(collapses.len(), 3);
-        let (_, published, simulated, _) =
+        let (_, published, simulated) =
             collapses.iter().find(|(lock, ..)| lock == "byte-rmw").expect("it has one");
         assert!((published.expect("published") - 195.6 / 124.5).abs() < 1e-9);
         let simulated = simulated.expect("it ends");

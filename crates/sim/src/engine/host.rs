@@ -21,6 +21,8 @@ pub(super) struct Cpu {
     /// When the scheduler is asked again; `Expire` events for another time are void.
     asks_at: Time,
     busy: Time,
+    /// When it fell idle, if nobody runs on it.
+    idle_since: Time,
 }
 
 /// The CPUs and who decides about them.
@@ -179,6 +181,7 @@ impl Engine {
         let entry = &mut self.host.cpus[cpu];
         let Some(who) = entry.running.take() else { return };
         entry.busy += now - entry.since;
+        entry.idle_since = now;
         entry.generation = entry.generation.wrapping_add(1);
         let (since, hardware) = (entry.since, entry.hardware);
         self.host.frees(cpu);
@@ -294,6 +297,24 @@ impl Engine {
         }
     }
 
+    /// Whether a CPU has just fallen idle and still looks for work.
+    fn looks_for_work(&self, cpu: usize) -> bool {
+        let Cpu { running, idle_since, .. } = self.host.cpus[cpu];
+        let entry = self.machine.host.idle_entry.unwrap_or(0);
+        running.is_none() && self.now < idle_since + entry
+    }
+
+    /// Whether a CPU of this core has just fallen idle. Then it looks for work until a kick of so long is
+    /// over.
+    pub(super) fn is_caught(&mut self, core: usize, kick: Time) -> bool {
+        let of_core = |cpu: &usize| self.host.cpus[*cpu].core == core && self.looks_for_work(*cpu);
+        let caught = (0..self.host.cpus.len()).find(of_core);
+        if let Some(cpu) = caught {
+            self.host.cpus[cpu].idle_since = self.now + kick;
+        }
+        caught.is_some()
+    }
+
     /// Context `who` becomes runnable.
     pub(super) fn wake(&mut self, who: usize, waker: Option<usize>) {
         let placement = self.host.scheduler.wake(who, waker, self.now);
@@ -301,7 +322,8 @@ impl Engine {
         let cpu = placement.pcpu;
         if self.host.cpus[cpu].running.is_none() {
             let host = &self.machine.host;
-            self.choose(cpu, host.wake_idle.saturating_sub(host.wake_busy));
+            let rests = host.wake_idle.saturating_sub(host.wake_busy);
+            self.choose(cpu, if self.looks_for_work(cpu) { 0 } else { rests });
         } else if placement.preempts {
             self.preempt(cpu);
         } else if let Some(at) = placement.asks_again {

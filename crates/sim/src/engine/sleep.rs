@@ -13,9 +13,13 @@ use crate::time::{NS, Time};
 pub(super) const NO_WAKER: u16 = u16::MAX;
 
 impl Engine {
-    /// What it costs `who` to wake `target`. That goes to a CPU that idles, or to where it ran before.
-    fn kick_costs(&self, who: usize, target: usize) -> Time {
+    /// What it costs `who` to wake `target`. That goes to a CPU that idles, or to where it ran before. A CPU
+    /// that has just fallen idle is not interrupted for it.
+    fn kick_costs(&mut self, who: usize, target: usize) -> Time {
         let Host { kick, kick_across, .. } = self.machine.host;
+        if self.is_caught(self.contexts[target].core, kick) {
+            return kick;
+        }
         let goes_away = || {
             let idles = self.host.cpus.iter().any(|cpu| cpu.running.is_none());
             idles || self.contexts[who].core != self.contexts[target].core

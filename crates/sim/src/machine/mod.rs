@@ -128,6 +128,9 @@ pub struct Host {
     pub kick: Time,
     /// The same if another CPU has to be interrupted for that; none: there is no difference.
     pub kick_across: Option<Time>,
+    /// How long a CPU that falls idle still looks for work: whoever is kicked meanwhile goes on at once, and
+    /// nobody is interrupted; none: it is at rest at once.
+    pub idle_entry: Option<Time>,
     /// What it costs the kicker if the target does not.
     pub kick_idle: Time,
     /// From the kick until a sleeper's CPU, which idles, runs it.

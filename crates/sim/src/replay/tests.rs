@@ -154,6 +154,21 @@ fn who_wakes_a_sleeper_of_another_cpu_pays_for_the_interrupt() {
 }
 
 #[test]
+fn who_sleeps_on_a_cpu_that_still_looks_for_work_is_woken_at_once() {
+    // The other one holds the lock for 50 us: so long is the sleep.
+    let time = |entry| {
+        let mut machine = shared(2);
+        machine.host.kick_across = Some(machine.host.kick + 10 * US);
+        machine.host.idle_entry = entry;
+        play_on(&machine, &of(pair(50_000.0), true).workload("test"), LOCKS[1], 2, 1, 1000 * MS).time
+    };
+    assert_eq!(time(Some(US)), time(None), "it rests when the kick comes");
+    let shorter = time(None) - time(Some(60 * US));
+    let wake = shared(2).host.wake_idle - shared(2).host.wake_busy;
+    assert_eq!(shorter, 20 * 10 * US + wake, "20 kicks, and the last wake-up, which no section hides");
+}
+
+#[test]
 fn readers_are_inside_together() {
     let mut writer = Writer::new(0);
     for round in 0..100 {

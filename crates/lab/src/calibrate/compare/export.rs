@@ -72,7 +72,8 @@ fn summary(comparison: &Comparison) -> String {
         let _ =
             writeln!(text, "  median error {} of {} rates: {by_lock}", error(None), comparison.rows.len());
     }
-    let mixed = comparison.rows.iter().filter(|row| row.ratio.is_some_and(|ratio| ratio.range.is_some())).count();
+    let mixed =
+        comparison.rows.iter().filter(|row| row.ratio.is_some_and(|ratio| ratio.range.is_some())).count();
     if mixed > 0 {
         let _ = writeln!(
             text,

@@ -177,6 +177,8 @@ pub(super) const FIELDS: &[Field] = fields! {
     "What a kick costs the kicker if the target sleeps."
     "host.kick-across" MaybeTime(NS, 10 * MS), MaybeTime |m| Some(&mut m.host.kick_across);
     "The same if another CPU has to be interrupted for that; none: no difference."
+    "host.idle-entry" MaybeTime(NS, 10 * MS), MaybeTime |m| Some(&mut m.host.idle_entry);
+    "How long a CPU that falls idle still looks for work: a kick needs no interrupt, and the sleeper goes on at once; none: it is at rest at once."
     "host.kick-idle" Time(0, 10 * MS), Time |m| Some(&mut m.host.kick_idle);
     "What it costs if the target does not sleep."
     "host.wake-idle" Time(NS, 100 * MS), Time |m| Some(&mut m.host.wake_idle);

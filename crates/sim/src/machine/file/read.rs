@@ -233,6 +233,7 @@ fn blank() -> Machine {
             halt: 0,
             kick: 0,
             kick_across: None,
+            idle_entry: None,
             kick_idle: 0,
             wake_idle: 0,
             wake_busy: 0,
