@@ -84,7 +84,7 @@ fn what_is_of_two_kinds_has_no_middle() {
     assert_eq!(told(&[2.0]), "2.0");
     assert_eq!(told(&[0.0, 0.0]), "0.0 ±0.0%", "what is the same is of one kind");
     assert_eq!(told(&[f64::INFINITY; 2]), "inf ±0.0%");
-    let ratios = |loads: &[Sides]| Some(Ratio::of_seeds(loads)?.range?).map(in_one_digit);
+    let ratios = |loads: &[Sides]| Some(in_one_digit(Ratio::of_seeds(loads)?.range?));
     let (steady, both) = (([2.0, 2.0], [1.0, 1.0]), ([1.0, 4.0], [1.0, 1.0]));
     assert_eq!(ratios(&[(&steady.0, &steady.1)]), None);
     assert_eq!(ratios(&[(&steady.0, &steady.1), (&both.0, &both.1)]).as_deref(), Some("1.4..2.8"));
@@ -99,7 +99,7 @@ fn what_is_of_two_kinds_has_no_middle() {
 
 #[test]
 fn rounds_without_pairs_are_of_two_kinds_if_their_means_over_loads_are() {
-    let ratios = |loads: &[Sides]| Some(Ratio::of_unpaired(loads)?.range?).map(in_one_digit);
+    let ratios = |loads: &[Sides]| Some(in_one_digit(Ratio::of_unpaired(loads)?.range?));
     let (steady, both) = ([2.0, 2.2, 2.0], [1.0, 4.0]);
     assert_eq!(ratios(&[(&steady, &steady)]), None);
     assert_eq!(ratios(&[(&both, &steady)]).as_deref(), Some("0.5..2.0"));
