@@ -274,7 +274,8 @@ impl Ratio {
         Some((0..pairs).map(of_round).collect())
     }
 
-    /// The same of seeds. If with any load what seeds say is of two kinds, it has a range.
+    /// As [`of`](Self::of), of seeds in place of rounds. If with any load what seeds say is of two kinds, the
+    /// ratio has a range.
     pub fn of_seeds(loads: &[Sides]) -> Option<Self> {
         // Not by logarithms: these would miss by a hair what is just of two kinds.
         let alone =

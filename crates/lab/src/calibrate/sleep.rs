@@ -13,10 +13,10 @@ use std::time::Instant;
 const PAUSE: Duration = Duration::from_micros(300);
 /// A wake-up that took less than this did not wait for a turn: no scheduler has shorter ones.
 const AT_ONCE_NS: f64 = 400_000.0;
-/// How long sleepers are left alone to see how long their CPUs still look for work, each half as long again
-/// or twice as long. So many of each: hypervisors learn from short sleeps to be ready for the next.
-const NAPS: u32 = 201;
+/// How long sleepers are left alone to see how long their CPUs still look for work.
 const NAPS_NS: [u64; 8] = [300, 600, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
+/// So many of each: hypervisors learn from short sleeps to be ready for the next.
+const NAPS: u32 = 201;
 
 fn sleep_until(word: &AtomicU32, value: u32) {
     loop {
