@@ -2,6 +2,7 @@
 use super::telling::{self, Told};
 use crate::run::Places;
 use crate::run::record::codec::{Event, Item, Kind, What};
+use crate::run::record::cost::Waited;
 use crate::run::record::file::{self, CpuTime, Meta, Totals};
 use crate::run::record::raw::Chunk;
 use lab_kit::units::percent;
@@ -80,7 +81,7 @@ pub(super) fn identity(event: &Event) -> Identity {
 /// `alone` leaves out what other processes computed meanwhile.
 pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorded, Recording), String> {
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
-    let whole = file::read_path(path, |chunk| {
+    let mut whole = file::read_path(path, |chunk| {
         processes.entry(chunk.process).or_default().entry(chunk.thread).or_default().push(chunk.clone());
         Some(())
     })?;
@@ -95,6 +96,15 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
     let workers = threads.len();
     threads.extend(others);
+    if let Some(costs) = &mut whole.meta.cost {
+        let mut waited = Waited::default();
+        for chunk in threads.iter().flatten() {
+            let mut events = Vec::new();
+            chunk.events(|event| events.push(*event)).ok_or("is damaged")?;
+            waited.see(events);
+        }
+        costs.fit(&waited);
+    }
     let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
     let tell = |busy: f64| {
         let told = |(index, chunks): (usize, &Vec<Chunk>)| {

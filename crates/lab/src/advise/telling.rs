@@ -5,7 +5,7 @@
 //! The simulator adds the instructions of the lock that it has.
 use super::load::{Program, identity};
 use crate::run::record::codec::{Event, Item, Kind, What};
-use crate::run::record::cost::Cost;
+use crate::run::record::cost::{Cost, Costs};
 use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
 use stanchion_sim::replay::{Script, Step, Writer};
@@ -86,7 +86,7 @@ impl Telling<'_> {
                 let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
                 self.step(released, self.number(&event).map(release));
                 self.others_compute();
-                self.recorder.begins(event.key.kind(), |cost| cost.think);
+                self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.think);
             }
             Item::Mark(at, what) => self.marks.push_back((at, what)),
         }
@@ -118,7 +118,7 @@ impl Telling<'_> {
     fn acquire(&mut self, event: &Event) {
         let acquire = if event.key.kind() == Kind::Read { Step::AcquireRead } else { Step::Acquire };
         self.step(event.came, Some(self.number(event).map_or(Step::Private, acquire)));
-        self.recorder.begins(event.key.kind(), |cost| cost.hold);
+        self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.hold);
         // Waiting is simulated.
         self.last = self.last.max(event.came + event.wait);
     }
@@ -161,12 +161,12 @@ impl Telling<'_> {
                     None => Step::Sleep(self.program.meta.ns(span) as u64),
                 };
                 self.step(at.saturating_sub(span), Some(step));
-                self.recorder.begins(Kind::Mutex, |cost| cost.hold);
+                self.recorder.begins(Kind::Mutex, false, |cost| cost.hold);
                 self.last = at;
             }
             What::Notified { .. } => {
                 self.step(at, Some(Step::Notify));
-                self.recorder.begins(Kind::Mutex, |cost| cost.hold);
+                self.recorder.begins(Kind::Mutex, false, |cost| cost.hold);
             }
         }
     }
@@ -186,7 +186,7 @@ struct Recorder<'m> {
 impl<'m> Recorder<'m> {
     fn new(meta: &'m Meta) -> Self {
         let mut new = Self { meta, cost: 0.0, owed: 0.0 };
-        new.begins(Kind::Mutex, |cost| cost.think);
+        new.begins(Kind::Mutex, false, |cost| cost.think);
         new
     }
 
@@ -199,9 +199,12 @@ impl<'m> Recorder<'m> {
     }
 
     /// What begins is a time that contains this part of an empty section: its hold behind an acquisition, and
-    /// what is between two behind a release. A mark is written as an acquisition of a mutex.
-    fn begins(&mut self, kind: Kind, part: fn(&Cost) -> f64) {
-        let cost = self.meta.cost.as_ref().and_then(|costs| costs.get(&kind));
+    /// what is between two behind a release. A mark is written as an acquisition of a mutex. Waits of
+    /// reader-writer locks do not say whether anybody waited.
+    fn begins(&mut self, kind: Kind, waited: bool, part: fn(&Cost) -> f64) {
+        let waited = waited && kind == Kind::Mutex;
+        let of = |costs: &'m Costs| costs.waited.as_ref().filter(|_| waited).or(costs.alone.get(&kind));
+        let cost = self.meta.cost.as_ref().and_then(of);
         self.cost = cost.map_or(CLOCK, |cost| part(cost).max(0.0) / self.meta.ticks_per_ns);
     }
 }
@@ -212,7 +215,8 @@ mod tests {
     use lab_kit::provenance::Provenance;
 
     fn meta(cost: Option<Cost>, ticks_per_ns: f64) -> Meta {
-        let cost = cost.map(|cost| Kind::ALL.into_iter().map(|kind| (kind, cost)).collect());
+        let alone = |cost| Kind::ALL.into_iter().map(|kind| (kind, cost)).collect();
+        let cost = cost.map(|cost| Costs { alone: alone(cost), waited: None });
         let (program, provenance) = (Vec::new(), Provenance::collect(0));
         Meta { ticks_per_ns, limit: 1, program, provenance, cost, cpu: None }
     }
@@ -223,19 +227,33 @@ mod tests {
         let mut taking = Recorder::new(&meta);
         let mut all = 0.0;
         for round in 0..1000 {
-            taking.begins(Kind::Mutex, |cost| cost.hold);
+            taking.begins(Kind::Mutex, false, |cost| cost.hold);
             all += taking.without(if round % 5 == 0 { 30.0 } else { 20.0 }); // 22 on the average
-            taking.begins(Kind::Mutex, |cost| cost.think);
+            taking.begins(Kind::Mutex, false, |cost| cost.think);
             all += taking.without(if round % 10 < 3 { 40.0 } else { 30.0 }); // 33
         }
         assert!(all < 1000.0, "less than half a nanosecond a section: {all}");
     }
 
     #[test]
+    fn a_mutex_that_was_waited_for_contains_transfers() {
+        let mut meta = meta(Some(Cost { hold: 20.0, think: 30.0 }), 1.0);
+        let costs = meta.cost.as_mut().expect("known");
+        costs.waited = Some(Cost { hold: 60.0, think: 90.0 });
+        let mut taking = Recorder::new(&meta);
+        let mut left = |kind, waited| {
+            taking.begins(kind, waited, |cost| cost.hold);
+            taking.without(100.0)
+        };
+        assert_eq!([left(Kind::Mutex, true), left(Kind::Mutex, false)], [40.0, 80.0]);
+        assert_eq!(left(Kind::Read, true), 80.0, "nobody knows");
+    }
+
+    #[test]
     fn what_was_never_there_is_not_owed_for_ever() {
         let known = meta(Some(Cost { hold: 20.0, think: 30.0 }), 1.0);
         let mut taking = Recorder::new(&known);
-        taking.begins(Kind::Read, |cost| cost.hold);
+        taking.begins(Kind::Read, false, |cost| cost.hold);
         for _ in 0..1000 {
             assert!(taking.without(5.0) < 1e-9);
         }

@@ -32,7 +32,7 @@ mod work;
 mod worker;
 
 pub(crate) use args::{Args, EXIT_CODES, Measure};
-pub(crate) use contenders::take_pthread_locks;
+pub(crate) use contenders::{take_pthread_locks, take_pthread_mutex_by_two};
 pub(crate) use executor::work;
 use lab_kit::output::print;
 pub(crate) use machine::{Activity, available_cpus, cpus, other_runnable, restrict_to};

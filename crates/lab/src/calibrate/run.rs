@@ -105,8 +105,9 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
         if let Some((_, pairs)) = other_core.or_else(|| pairs.iter().next()) {
             let pair = pairs[round % pairs.len()];
             sleep::across(pair, figures);
-            let hand_over = figures.get(What::HAND_OVER).map_or(0.0, |figure| figure.median);
-            sleep::falls_idle(pair, hand_over, figures);
+            let [hand_over, rested] = [What::HAND_OVER, What::WAKE_IDLE]
+                .map(|what| figures.get(what).map_or(0.0, |figure| figure.median));
+            sleep::falls_idle(pair, hand_over, rested, figures);
             sleep::moves(pair, figures);
             // A CPU on which others run does not become idle.
             if crate::bench::other_runnable() == 0 {

@@ -66,7 +66,7 @@ impl What {
     pub(crate) const TICK_COST: Self = what(31, "host.tick-cost", "what a tick takes");
     pub(crate) const TURN: Self = what(32, "", "turn of one of two busy threads on a CPU");
     pub(crate) const PREEMPTS_ON_WAKE: Self = what(33, "", "share of wake-ups that preempt");
-    pub(crate) const IDLE_ENTRY: Self = what(34, "", "after which a CPU that fell idle is at rest");
+    pub(crate) const IDLE_ENTRY: Self = what(34, "", "for which a CPU that falls idle still looks for work");
     pub(crate) const PULL: Self = what(35, "", "until an idle CPU pulls work");
 
     /// The same between CPUs that are so far from each other.
@@ -92,6 +92,7 @@ pub(crate) struct Figure {
     pub median: f64,
     pub lower_quartile: f64,
     pub upper_quartile: f64,
+    pub mean: f64,
     /// Half the distance of the quartiles, relative to the median.
     pub spread: f64,
     pub values: usize,
@@ -107,9 +108,10 @@ impl Figure {
             let (low, high) = (sorted[place.floor() as usize], sorted[place.ceil() as usize]);
             low + (high - low) * place.fract()
         });
+        let mean = sorted.iter().sum::<f64>() / sorted.len() as f64;
         let half = (upper_quartile - lower_quartile) / 2.0;
         let spread = if median == 0.0 { 0.0 } else { (half / median).abs() };
-        Some(Self { median, lower_quartile, upper_quartile, spread, values: sorted.len() })
+        Some(Self { median, lower_quartile, upper_quartile, mean, spread, values: sorted.len() })
     }
 }
 

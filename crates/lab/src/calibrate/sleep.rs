@@ -4,7 +4,6 @@ use super::threads::{alone, beside, both, each, keep_to, one_way, spin_until, ti
 use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use core::time::Duration;
-use lab_kit::stats::median;
 use rustix::thread::futex::{self, Flags};
 use rustix::thread::{MembarrierCommand, membarrier, sched_yield};
 use std::time::Instant;
@@ -13,10 +12,11 @@ use std::time::Instant;
 const PAUSE: Duration = Duration::from_micros(300);
 /// A wake-up that took less than this did not wait for a turn: no scheduler has shorter ones.
 const AT_ONCE_NS: f64 = 400_000.0;
-/// How long sleepers are left alone to see how long their CPUs still look for work.
-const NAPS_NS: [u64; 8] = [300, 600, 1_000, 2_000, 4_000, 8_000, 16_000, 32_000];
+/// How long sleepers are left alone to see how long their CPUs still look for work: close together where
+/// kernels fall idle, then up to where some still poll.
+const NAPS_NS: [u64; 12] = [150, 300, 450, 600, 800, 1_000, 1_300, 1_600, 2_000, 4_000, 8_000, 16_000];
 /// So many of each: hypervisors learn from short sleeps to be ready for the next.
-const NAPS: u32 = 201;
+const NAPS: u32 = 60;
 
 fn sleep_until(word: &AtomicU32, value: u32) {
     loop {
@@ -96,22 +96,24 @@ pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
     }
 }
 
-/// How long after a CPU falls idle whoever sleeps is woken as soon as on one CPU, where that takes
-/// `hand_over`.
-pub(super) fn falls_idle(cpus: (usize, usize), hand_over: f64, figures: &mut Figures) {
-    let is_quick = |nap: &u64| {
-        let wakes = wakes(cpus, Duration::from_nanos(*nap), NAPS);
-        median(&wakes.iter().map(|(_, wake)| *wake).collect::<Vec<_>>()) < 2.0 * hand_over
-    };
-    figures.add(What::IDLE_ENTRY, last_of(&NAPS_NS, is_quick));
+/// For how long a CPU that falls idle goes on with a woken sleeper as soon as if it had not: `hand_over` is
+/// what a wake takes on one CPU, `rested` what it takes if the CPU is at rest.
+pub(super) fn falls_idle(cpus: (usize, usize), hand_over: f64, rested: f64, figures: &mut Figures) {
+    let limit = (hand_over * rested).sqrt();
+    let quick = NAPS_NS.map(|nap| {
+        let wakes = wakes(cpus, Duration::from_nanos(nap), NAPS);
+        wakes.iter().filter(|(_, wake)| *wake < limit).count() as f64 / wakes.len() as f64
+    });
+    figures.add(What::IDLE_ENTRY, area(&NAPS_NS, &quick));
 }
 
-/// Up to where it is so, going up: in the middle of the last number and the next one.
-fn last_of(numbers: &[u64], mut is_so: impl FnMut(&u64) -> bool) -> f64 {
-    let count = numbers.iter().take_while(|number| is_so(number)).count();
-    let Some(last) = count.checked_sub(1) else { return 0.0 };
-    let next = numbers.get(count).unwrap_or(&numbers[last]);
-    ((numbers[last] * next) as f64).sqrt()
+/// The area below `shares` of `numbers`, each of which stands for all that are nearer to it than to another.
+fn area(numbers: &[u64], shares: &[f64]) -> f64 {
+    let ends = numbers.iter().zip(numbers.iter().skip(1)).map(|(a, b)| f64::midpoint(*a as f64, *b as f64));
+    let ends = ends.chain(numbers.last().map(|last| *last as f64));
+    let of_one =
+        |begin: &mut f64, (end, share): (f64, &f64)| Some((end - core::mem::replace(begin, end)) * share);
+    ends.zip(shares).scan(0.0, of_one).sum()
 }
 
 /// Two threads of one CPU that wake each other by turns, and two that yield to each other.
@@ -179,7 +181,9 @@ pub(super) fn moves(cpus: (usize, usize), figures: &mut Figures) {
 
 #[cfg(test)]
 #[test]
-fn what_is_so_up_to_a_number_ends_between_it_and_the_next() {
-    let up_to = |most: u64| last_of(&[100, 400, 900], |number| *number <= most).round() as u64;
-    assert_eq!([up_to(50), up_to(100), up_to(500), up_to(1000)], [0, 200, 600, 900]);
+fn each_number_counts_by_what_lies_nearest_to_it() {
+    let of = |shares| area(&[100, 300, 700], shares).round() as u64;
+    assert_eq!(of(&[1.0, 1.0, 1.0]), 700);
+    assert_eq!([of(&[1.0, 0.0, 0.0]), of(&[0.0, 1.0, 0.0]), of(&[0.0, 0.0, 1.0])], [200, 300, 200]);
+    assert_eq!(of(&[0.5, 0.1, 0.0]), 130);
 }

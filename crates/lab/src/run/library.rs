@@ -4,7 +4,7 @@
 //! libc's locks. In a comparison that would be libc under another name. So this command is run with it first.
 use super::elf;
 use super::locks::{self, LIBC, LIBC_THROUGH, split};
-use super::record::cost::SECTIONS;
+use super::record::cost::{SECTIONS, TOGETHER};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -144,6 +144,7 @@ const WORD: &str = "run-probe";
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if words.next().as_deref() == Some(WORD) {
         crate::bench::take_pthread_locks(SECTIONS);
+        crate::bench::take_pthread_mutex_by_two(TOGETHER);
         std::process::exit(0);
     }
 }

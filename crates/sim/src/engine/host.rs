@@ -307,6 +307,9 @@ impl Engine {
     /// Whether a CPU of this core has just fallen idle. Then it looks for work until a kick of so long is
     /// over.
     pub(super) fn is_caught(&mut self, core: usize, kick: Time) -> bool {
+        if self.machine.host.idle_entry.is_none() {
+            return false;
+        }
         let of_core = |cpu: &usize| self.host.cpus[*cpu].core == core && self.looks_for_work(*cpu);
         let caught = (0..self.host.cpus.len()).find(of_core);
         if let Some(cpu) = caught {

@@ -8,9 +8,10 @@
 //! - All copies share the locks that several threads took. A lock that one thread took is each copy's own:
 //!   it costs its instructions, and nobody waits.
 //! - Each copy begins at a moment of the recording of its own, drawn from the seed, when all workers were
-//!   there. A thread that comes to its end goes on at its beginning.
+//!   there. A thread that comes to its end goes on at its beginning, when that comes again.
 //! - Computing and sleeping take as long as recorded; waiting for locks is simulated; a wait for a condition
-//!   ends with the notification that ended it in the recording, whenever that is.
+//!   ends with the notification that ended it in the recording, whenever that is. If waiters are *relayed*,
+//!   who is notified by the holder of a mutex sleeps until that is released.
 mod play;
 mod script;
 #[cfg(test)]
@@ -87,7 +88,11 @@ impl Recorded {
             per: 1_000 * MS,
             job: None,
             placement: Placement::Spread,
-            behaviour: Behaviour::Replay(Replay { recorded: Arc::new(self), holds_percent: 100 }),
+            behaviour: Behaviour::Replay(Replay {
+                recorded: Arc::new(self),
+                holds_percent: 100,
+                relays: false,
+            }),
         }
     }
 }
@@ -96,9 +101,19 @@ impl Workload {
     /// The same with work under locks that takes so many per cent of the time that was recorded.
     #[must_use]
     pub fn holding(&self, percent: u32) -> Self {
+        self.replayed(|replay| replay.holds_percent = percent)
+    }
+
+    /// The same with mutexes that keep who is notified by their holder, and wake one with each release.
+    #[must_use]
+    pub fn relaying(&self) -> Self {
+        self.replayed(|replay| replay.relays = true)
+    }
+
+    fn replayed(&self, change: impl FnOnce(&mut Replay)) -> Self {
         let mut changed = self.clone();
         if let Behaviour::Replay(replay) = &mut changed.behaviour {
-            replay.holds_percent = percent;
+            change(replay);
         }
         changed
     }
@@ -108,18 +123,22 @@ impl Workload {
 #[derive(Clone, Debug)]
 pub struct Replay {
     recorded: Arc<Recorded>,
+    /// How long work under locks takes, in per cent of what was recorded.
     holds_percent: u32,
+    /// Whether mutexes keep who is notified by their holder.
+    relays: bool,
 }
 
 impl PartialEq for Replay {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.recorded, &other.recorded) && self.holds_percent == other.holds_percent
+        Arc::ptr_eq(&self.recorded, &other.recorded)
+            && (self.holds_percent, self.relays) == (other.holds_percent, other.relays)
     }
 }
 
 impl Replay {
     pub(crate) fn prepare(&self) -> Box<dyn Lives> {
-        Box::new(Running::new(Arc::clone(&self.recorded), self.holds_percent))
+        Box::new(Running::new(self.clone()))
     }
 }
 

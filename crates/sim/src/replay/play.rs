@@ -1,11 +1,10 @@
 //! The life of a context: it reads its thread's script and does what stands there.
 use super::script::Mark;
-use super::{Recorded, Script, Step, Tally, time};
+use super::{Class, Recorded, Replay, Script, Step, Tally, time};
 use crate::here::Here;
 use crate::time::{MS, NS, Time, percent};
 use core::cell::{Cell, RefCell};
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 /// What instructions of a lock cost that is in this core's cache, and that nobody else wants.
 const UNCONTENDED: Time = 8 * NS;
@@ -17,15 +16,15 @@ const KEPT: usize = 1024;
 
 /// What contexts of a run share.
 pub(super) struct Running {
-    recorded: Arc<Recorded>,
-    /// How long work under locks takes, in per cent of what was recorded.
-    holds_percent: u32,
+    replay: Replay,
     /// How often each context has notified.
     notices: RefCell<Vec<u64>>,
     /// Who sleeps until context *n* has notified so often.
     asleep: RefCell<Vec<Vec<(usize, u64)>>>,
     /// Who of other copies sleeps until it notifies once more; each time one of them goes on.
     strangers: RefCell<Vec<VecDeque<usize>>>,
+    /// Who was notified by the holder of each mutex, and is woken when that is released.
+    relays: RefCell<Vec<VecDeque<usize>>>,
     /// Where each copy begins, in nanoseconds of the recording.
     begins: RefCell<Vec<Option<u64>>>,
     tallies: RefCell<Vec<Tally>>,
@@ -38,12 +37,12 @@ struct Role<'r> {
 }
 
 impl Running {
-    pub(super) fn new(recorded: Arc<Recorded>, holds_percent: u32) -> Self {
-        let kept = recorded.locks.len().min(KEPT);
+    pub(super) fn new(replay: Replay) -> Self {
+        let locks = replay.recorded.locks.len();
         Self {
-            tallies: RefCell::new(vec![Tally::default(); kept]),
-            recorded,
-            holds_percent,
+            tallies: RefCell::new(vec![Tally::default(); locks.min(KEPT)]),
+            relays: RefCell::new(vec![VecDeque::new(); locks]),
+            replay,
             notices: RefCell::default(),
             asleep: RefCell::default(),
             strangers: RefCell::default(),
@@ -52,7 +51,7 @@ impl Running {
     }
 
     pub(super) fn recorded(&self) -> &Recorded {
-        &self.recorded
+        &self.replay.recorded
     }
 
     pub(super) fn take_tallies(&self) -> Vec<Tally> {
@@ -61,17 +60,17 @@ impl Running {
 
     /// Other threads come first, then worker after worker, copy after copy.
     fn role(&self, context: usize) -> Role<'_> {
-        let (workers, others) = (self.recorded.workers.len(), self.recorded.others.len());
+        let (workers, others) = (self.recorded().workers.len(), self.recorded().others.len());
         let (thread, copy) = match context.checked_sub(others) {
             None => (workers + context, 0),
             Some(worker) => (worker % workers.max(1), worker / workers.max(1)),
         };
-        Role { script: self.recorded.script(thread), copy }
+        Role { script: self.recorded().script(thread), copy }
     }
 
     /// The context that is thread `thread` in copy `copy`; the only one, or the first, if that copy has none.
     fn context_of(&self, thread: usize, copy: usize, contexts: usize) -> Option<usize> {
-        let (workers, others) = (self.recorded.workers.len(), self.recorded.others.len());
+        let (workers, others) = (self.recorded().workers.len(), self.recorded().others.len());
         match thread.checked_sub(workers) {
             Some(other) => (other < others).then_some(other),
             None => [copy, 0]
@@ -83,10 +82,10 @@ impl Running {
 
     /// Where copy `copy` begins: drawn by whoever of it comes first.
     fn begins(&self, here: &Here, copy: usize) -> u64 {
-        if self.recorded.once {
-            return self.recorded.first();
+        if self.recorded().once {
+            return self.recorded().first();
         }
-        let (from, to) = self.recorded.common();
+        let (from, to) = self.recorded().common();
         let mut begins = self.begins.borrow_mut();
         if begins.len() <= copy {
             begins.resize(copy + 1, None);
@@ -96,14 +95,20 @@ impl Running {
 
     /// Where a thread goes on that has come to its end.
     fn again(&self, script: &Script) -> Mark {
-        if self.recorded.once { script.first() } else { script.mark(self.recorded.common().0) }
+        if self.recorded().once { script.first() } else { script.mark(self.recorded().common().0) }
+    }
+
+    /// For how much of the time between two rounds a thread was not there that goes on at `again`.
+    fn absent(&self, script: &Script, again: Mark) -> u64 {
+        let ((from, to), (_, end)) = (self.recorded().common(), script.span());
+        again.at.saturating_sub(from) + to.saturating_sub(end)
     }
 
     pub(super) fn play(&self, here: &Here) {
         let role = self.role(here.index());
         let begins = self.begins(here, role.copy);
         let again = self.again(role.script);
-        let first = if self.recorded.once { again } else { role.script.mark(begins) };
+        let first = if self.recorded().once { again } else { role.script.mark(begins) };
         self.notices.borrow_mut().resize(here.contexts(), 0);
         self.asleep.borrow_mut().resize(here.contexts(), Vec::new());
         self.strangers.borrow_mut().resize(here.contexts(), VecDeque::new());
@@ -111,7 +116,7 @@ impl Running {
         if let Some(late) = first.at.checked_sub(begins).filter(|&late| late > 0) {
             here.sleep(time(late));
         }
-        let player = Player { running: self, here, role, held: Cell::new(0), rounds: Cell::new(0) };
+        let player = Player { running: self, here, role, held: RefCell::default(), rounds: Cell::new(0) };
         let mut byte = first.byte;
         loop {
             let began = here.now();
@@ -119,8 +124,12 @@ impl Running {
                 player.computes(time(computes));
                 player.perform(step);
             }
-            if self.recorded.once {
+            if self.recorded().once {
                 return;
+            }
+            let absent = self.absent(player.role.script, again);
+            if absent > 0 {
+                here.sleep(time(absent));
             }
             byte = again.byte;
             player.rounds.set(player.rounds.get() + 1);
@@ -136,7 +145,8 @@ struct Player<'r> {
     running: &'r Running,
     here: &'r Here,
     role: Role<'r>,
-    held: Cell<u32>,
+    /// Locks that it holds, in the order in which it took them.
+    held: RefCell<Vec<u32>>,
     /// How often the script was begun again.
     rounds: Cell<u64>,
 }
@@ -144,8 +154,8 @@ struct Player<'r> {
 impl Player<'_> {
     #[inline]
     fn computes(&self, span: Time) {
-        let holds = self.held.get() > 0;
-        let span = if holds { percent(span, self.running.holds_percent) } else { span };
+        let holds = !self.held.borrow().is_empty();
+        let span = if holds { percent(span, self.running.replay.holds_percent) } else { span };
         if span > 0 {
             self.here.compute(span);
         }
@@ -163,13 +173,18 @@ impl Player<'_> {
             Step::AcquireRead(lock) => self.acquires(lock, || here.acquire_read(lock as usize)),
             Step::Release(lock) => {
                 here.touch(lock as usize..lock as usize + 1, true);
+                // As in the interposer: chosen by the holder, woken behind the release.
+                let relayed = self.running.relays.borrow_mut()[lock as usize].pop_front();
                 here.release(lock as usize);
-                self.held.set(self.held.get() - 1);
+                self.releases(lock);
+                if let Some(who) = relayed {
+                    here.wake(who);
+                }
             }
             Step::ReleaseRead(lock) => {
                 here.touch(lock as usize..lock as usize + 1, false);
                 here.release_read(lock as usize);
-                self.held.set(self.held.get() - 1);
+                self.releases(lock);
             }
             Step::Private => {
                 here.compute(UNCONTENDED);
@@ -184,12 +199,19 @@ impl Player<'_> {
     fn acquires(&self, lock: u32, acquire: impl FnOnce()) {
         let began = self.here.now();
         acquire();
-        self.held.set(self.held.get() + 1);
+        self.held.borrow_mut().push(lock);
         self.here.op();
         if self.here.is_measured()
             && let Some(tally) = self.running.tallies.borrow_mut().get_mut(lock as usize)
         {
             tally.waits((self.here.now() - began) / NS);
+        }
+    }
+
+    fn releases(&self, lock: u32) {
+        let mut held = self.held.borrow_mut();
+        if let Some(at) = held.iter().rposition(|&other| other == lock) {
+            held.remove(at);
         }
     }
 
@@ -202,7 +224,7 @@ impl Player<'_> {
             // Elsewhere in the recording: its next one will do.
             running.strangers.borrow_mut()[whom].push_back(me);
             while running.strangers.borrow()[whom].contains(&me) {
-                if self.held.get() == 0 {
+                if self.held.borrow().is_empty() {
                     self.here.sleep_until_woken();
                 } else {
                     self.here.sleep(PATIENCE);
@@ -215,7 +237,7 @@ impl Player<'_> {
         let wanted = notices + self.rounds.get() * round;
         while running.notices.borrow()[whom] < wanted {
             running.asleep.borrow_mut()[whom].push((me, wanted));
-            if self.held.get() == 0 {
+            if self.held.borrow().is_empty() {
                 self.here.sleep_until_woken();
             } else {
                 self.here.sleep(PATIENCE);
@@ -234,11 +256,21 @@ impl Player<'_> {
             found.map(|at| asleep.remove(at).0)
         };
         while let Some(who) = { ready(&mut self.running.asleep.borrow_mut()[me]) } {
-            self.here.wake(who);
+            self.wakes(who);
         }
         let stranger = self.running.strangers.borrow_mut()[me].pop_front();
         if let Some(who) = stranger {
-            self.here.wake(who);
+            self.wakes(who);
+        }
+    }
+
+    /// Wakes somebody who waits for a condition, or leaves it with the mutex that this context took last.
+    fn wakes(&self, who: usize) {
+        let is_mutex = |lock: &&u32| self.running.recorded().locks[**lock as usize] == Class::Mutex;
+        let mutex = self.held.borrow().iter().rev().find(is_mutex).copied();
+        match mutex.filter(|_| self.running.replay.relays) {
+            Some(mutex) => self.running.relays.borrow_mut()[mutex as usize].push_back(who),
+            None => self.here.wake(who),
         }
     }
 }

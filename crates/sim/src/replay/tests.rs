@@ -141,6 +141,68 @@ fn a_waiter_goes_on_after_the_notification_that_woke_it() {
 }
 
 #[test]
+fn who_was_there_for_a_moment_comes_once_a_round() {
+    let mut visitor = Writer::new(900_000);
+    visitor.compute(10_000.0);
+    visitor.step(910_000.0, Step::Private);
+    let workers = (0..2).map(|_| loop_of(1000)).collect();
+    let recorded = Recorded { others: vec![visitor.finish()], ..of(workers, false) };
+    let outcome = play_on(&shared(3), &recorded.workload("test"), LOCKS[1], 3, 1, 20 * MS);
+    let rounds = outcome.ops[1] / 1000 + 1;
+    assert!((rounds / 2..=rounds + 1).contains(&outcome.ops[0]), "{:?}", outcome.ops);
+}
+
+#[test]
+fn who_waits_for_what_was_before_its_partner_came_goes_on() {
+    let (mut one, mut other) = (Writer::new(0), Writer::new(0));
+    for round in 1..=200_u64 {
+        let at = (round * 1000) as f64;
+        one.compute(500.0);
+        one.step(at, Step::Notify);
+        one.step(at + 500.0, Step::Wait { thread: 1, notices: round });
+        other.step(at, Step::Wait { thread: 0, notices: round });
+        other.compute(500.0);
+        other.step(at + 500.0, Step::Private);
+        other.step(at + 500.0, Step::Notify);
+    }
+    let workload = of(vec![one.finish(), other.finish()], false).workload("test");
+    for seed in 0..20 {
+        let outcome = play_on(&shared(2), &workload, LOCKS[1], 8, seed, 20 * MS);
+        for pair in outcome.ops.chunks(2) {
+            assert!(pair[1] > 100, "seed {seed}: somebody sleeps for ever: {:?}", outcome.ops);
+        }
+    }
+}
+
+#[test]
+fn who_is_notified_by_a_holder_may_be_left_with_the_mutex() {
+    let mut notifies = Writer::new(0);
+    let waits = |number: u64| {
+        let mut writer = Writer::new(0);
+        writer.step(0.0, Step::Wait { thread: 0, notices: number });
+        writer.step(2e5, Step::Acquire(0));
+        writer.compute(30_000.0);
+        writer.step(3e5, Step::Release(0));
+        writer.finish()
+    };
+    notifies.compute(50_000.0);
+    notifies.step(5e4, Step::Acquire(0));
+    notifies.step(5e4, Step::Notify);
+    notifies.step(5e4, Step::Notify);
+    notifies.compute(100_000.0);
+    notifies.step(2e5, Step::Release(0));
+    let workload = of(vec![notifies.finish(), waits(1), waits(2)], true).workload("test");
+    let waited = |workload: &Workload| {
+        let outcome = play_on(&shared(3), workload, LOCKS[1], 3, 1, 1000 * MS);
+        assert_eq!(outcome.acquisitions, [1, 1, 1], "nobody is left for ever");
+        outcome.tallies[0].waited
+    };
+    assert!(waited(&workload) > 200_000, "both wait for the holder: {}", waited(&workload));
+    let relayed = waited(&workload.relaying());
+    assert!(relayed < 10_000, "each is woken by the one before it: {relayed}");
+}
+
+#[test]
 fn who_wakes_a_sleeper_of_another_cpu_pays_for_the_interrupt() {
     let time = |cpus, across| {
         let mut machine = shared(cpus);

@@ -1,10 +1,16 @@
 //! The locks of the C library.
 #![expect(unsafe_code, reason = "calls the C library's locks")]
 use crate::bench::contender::Contender;
+use crate::bench::{available_cpus, restrict_to};
 use core::cell::UnsafeCell;
 use core::ffi::c_int;
 use core::mem::MaybeUninit;
+use core::sync::atomic::{AtomicU32, Ordering};
+use core::time::Duration;
+use crossbeam_utils::CachePadded;
 use libc::{pthread_mutex_t, pthread_rwlock_t, pthread_rwlockattr_t, pthread_spinlock_t};
+use std::thread::scope;
+use std::time::Instant;
 
 /// An object of the C library, of one of its kinds.
 pub(crate) struct Posix<T, const KIND: c_int>(UnsafeCell<T>);
@@ -119,4 +125,26 @@ pub(crate) fn take(times: u32) {
     lock.settle();
     (0..times).for_each(|_| lock.read(|| ()));
     (0..times).for_each(|_| lock.write(|| ()));
+}
+
+/// Two threads on two CPUs take a default mutex for so long and write the same data under it. Nobody does if
+/// there is one CPU.
+pub(crate) fn take_by_two(time: Duration) {
+    let (mutex, data) = (Box::new(Mutex::<DEFAULT>::new()), CachePadded::new(AtomicU32::new(0)));
+    let (begin, cpus) = (Instant::now(), available_cpus());
+    let takes = |cpu: usize| {
+        // If that is refused, they may be on one CPU at times, and wait less often.
+        let _ = restrict_to(&[cpu]);
+        while begin.elapsed() < time {
+            for _ in 0..64 {
+                mutex.write(|| data.store(data.load(Ordering::Relaxed) + 1, Ordering::Relaxed));
+            }
+        }
+    };
+    if let [first, .., last] = cpus[..] {
+        scope(|scope| {
+            scope.spawn(|| takes(first));
+            scope.spawn(|| takes(last));
+        });
+    }
 }
