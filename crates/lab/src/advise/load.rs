@@ -1,14 +1,14 @@
 //! From a recording to what the simulator replays.
+use super::program::{Identity, Program};
 use super::telling::{self, Told};
 use crate::run::Places;
-use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::cost::Waited;
-use crate::run::record::file::{self, CpuTime, Meta, Totals};
+use crate::run::record::file::{self, CpuTime, Totals};
 use crate::run::record::raw::Chunk;
 use lab_kit::units::percent;
 use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A thread is a worker if it took locks at least this part as often as the busiest one.
@@ -62,20 +62,6 @@ pub(crate) struct Recording {
     pub private_locks: usize,
     /// What is missing or doubtful.
     pub limits: Vec<String>,
-}
-
-#[derive(Default)]
-struct Seen {
-    threads: BTreeSet<u64>,
-    events: u64,
-    waited: u64,
-    held: u64,
-}
-
-pub(super) type Identity = (u64, bool);
-
-pub(super) fn identity(event: &Event) -> Identity {
-    (event.key.address(), event.key.kind() != Kind::Mutex)
 }
 
 /// `alone` leaves out what other processes computed meanwhile.
@@ -162,68 +148,7 @@ impl Others {
     }
 }
 
-/// What has to be known of all threads before the script of any can be written.
-pub(super) struct Program<'a> {
-    pub meta: &'a Meta,
-    pub begins: u64,
-    ends: u64,
-    seen: HashMap<Identity, Seen>,
-    /// Shared locks, those that were taken most often first, and their numbers.
-    shared: Vec<Identity>,
-    pub numbers: HashMap<Identity, u32>,
-    pub causes: Causes,
-    /// That were ended by notifications.
-    waits: usize,
-}
-
-impl<'a> Program<'a> {
-    fn survey(threads: &[Vec<Chunk>], meta: &'a Meta) -> Option<Self> {
-        let mut seen: HashMap<Identity, Seen> = HashMap::new();
-        let (mut begins, mut ends) = (u64::MAX, 0);
-        let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
-        for (thread, chunks) in threads.iter().enumerate() {
-            let (mut waited, mut notified) = (0, 0);
-            for chunk in chunks {
-                begins = begins.min(chunk.base);
-                chunk.items(|item| match item {
-                    Item::Event(event) => {
-                        let lock = seen.entry(identity(&event)).or_default();
-                        lock.threads.insert(chunk.thread);
-                        lock.events += 1;
-                        lock.waited = lock.waited.saturating_add(event.wait);
-                        lock.held = lock.held.saturating_add(event.hold);
-                        begins = begins.min(event.came);
-                        ends = ends.max(event.released());
-                    }
-                    Item::Mark(at, What::Notified { condition, all }) => {
-                        let notice = Notice { at, thread, number: notified, all, is_taken: false };
-                        notices.entry(condition).or_default().push(notice);
-                        notified += 1;
-                    }
-                    Item::Mark(at, What::Waited { condition, span, was_notified: true }) => {
-                        let from = at.saturating_sub(span);
-                        waits.push(Wait { condition, from, at, thread, number: waited });
-                        waited += 1;
-                    }
-                    Item::Mark(..) => {}
-                })?;
-            }
-        }
-        let shared = seen.iter().filter(|(_, lock)| lock.threads.len() > 1);
-        let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
-        shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
-        Some(Self {
-            meta,
-            begins: begins.min(ends),
-            ends,
-            seen,
-            numbers: shared.iter().copied().zip(0..).collect(),
-            shared,
-            waits: waits.len(),
-            causes: causes(notices, waits),
-        })
-    }
-
+impl Program<'_> {
     /// What is replayed, and what is known besides; what is doubtful about it is not.
     fn finish(&self, scripts: Vec<Script>, number: usize) -> (Recorded, Recording) {
         let classes = self.shared.iter().map(|id| if id.1 { Class::Rw } else { Class::Mutex }).collect();
@@ -289,52 +214,6 @@ impl<'a> Program<'a> {
         ];
         limits.into_iter().flatten().collect()
     }
-}
-
-/// A notification, in ticks.
-struct Notice {
-    at: u64,
-    thread: usize,
-    /// How many notifications this thread made before.
-    number: u64,
-    all: bool,
-    /// Whether it ended a wait.
-    is_taken: bool,
-}
-
-/// A thread waited, and was notified.
-#[derive(PartialEq, Eq, PartialOrd, Ord)]
-struct Wait {
-    condition: u64,
-    from: u64,
-    at: u64,
-    thread: usize,
-    /// How many such waits this thread had before.
-    number: u64,
-}
-
-/// Thread and number of the notification that ended a wait, by thread and number of the wait.
-pub(super) type Causes = HashMap<(usize, u64), (usize, u64)>;
-
-/// Waiters are woken in the order in which they came, so the earliest notification of the condition within a
-/// wait that no other one was ended by is its cause.
-fn causes(mut notices: HashMap<u64, Vec<Notice>>, mut waits: Vec<Wait>) -> Causes {
-    for notices in notices.values_mut() {
-        notices.sort_by_key(|notice| notice.at);
-    }
-    waits.sort_unstable();
-    let mut causes = Causes::new();
-    for Wait { condition, from, at, thread, number } in waits {
-        let Some(notices) = notices.get_mut(&condition) else { continue };
-        let first = notices.partition_point(|notice| notice.at < from);
-        let mut within = notices[first..].iter_mut().take_while(|notice| notice.at <= at);
-        let is_free = |it: &&mut Notice| (it.all || !it.is_taken) && it.thread != thread;
-        if let Some(notice) = within.find(is_free) {
-            notice.is_taken = true;
-            causes.insert((thread, number), (notice.thread, notice.number));
-        }
-    }
-    causes
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! Recordings made by hand, and what is replayed of them.
 use super::*;
 use crate::advise::predict::{self, Case};
-use crate::run::record::codec::Key;
 use crate::run::record::codec::tests::encode;
-use crate::run::record::file;
+use crate::run::record::codec::{Event, Key};
+use crate::run::record::file::Meta;
 use lab_kit::provenance::Provenance;
 use stanchion_sim::machine;
 use std::sync::Arc;
@@ -232,24 +232,4 @@ fn files_that_are_no_recordings_are_refused() {
     assert!(load(file.path(), &Places::default(), false).expect_err("empty").contains("cut short"));
     let none = written(&[], Totals::default());
     assert!(load(none.path(), &Places::default(), false).expect_err("no events").contains("has no events"));
-}
-
-#[test]
-fn the_earliest_free_notification_within_a_wait_ended_it() {
-    let wait = |from, at, thread, number| Wait { condition: 9, from, at, thread, number };
-    let notice = |at, number, all| Notice { at, thread: 0, number, all, is_taken: false };
-    let notices = vec![notice(5, 0, false), notice(20, 1, false), notice(21, 2, false), notice(50, 3, true)];
-    let waits = vec![
-        wait(10, 30, 1, 0),
-        wait(11, 30, 2, 0),
-        wait(40, 60, 1, 1),
-        wait(41, 60, 2, 1),
-        wait(70, 80, 1, 2),
-    ];
-    let causes = causes(HashMap::from([(9, notices)]), waits);
-    let of = |thread, number| causes.get(&(thread, number)).copied();
-    assert_eq!((of(1, 0), of(2, 0)), (Some((0, 1)), Some((0, 2))));
-    assert_eq!((of(1, 1), of(2, 1)), (Some((0, 3)), Some((0, 3))), "all are woken");
-    assert_eq!((of(1, 2), of(1, 3)), (None, None));
-    assert_eq!(causes.len(), 4, "of five");
 }

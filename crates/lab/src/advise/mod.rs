@@ -1,18 +1,19 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`telling`]) becomes what the simulator replays. It is run on the machines that
-//! were asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the [`answer`] says
-//! so first. [`usl`] is the law that a prediction has to beat.
+//! A recording ([`load`], [`program`], [`telling`]) becomes what the simulator replays. It is run on the
+//! machines that were asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the
+//! [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
 mod answer;
 mod args;
 mod load;
 mod place;
 mod predict;
+mod program;
 mod report;
 mod telling;
 mod usl;
 
-use crate::run as program;
+use crate::run;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
@@ -105,13 +106,13 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 fn read(args: &Args) -> Result<(Recorded, Recording), String> {
     let alone = args.alone || args.cpu_limit.is_some();
     if let Some(path) = &args.trace {
-        return load::load(path, &program::Places::default(), alone)
+        return load::load(path, &run::Places::default(), alone)
             .map_err(|why| format!("{}: {why}; a program to record stands behind '--'", path.display()));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
     let path = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));
-    let how = program::Args {
-        lock: vec![program::DEFAULT.to_owned()],
+    let how = run::Args {
+        lock: vec![run::DEFAULT.to_owned()],
         record: Some(path.clone()),
         stats: true,
         launch: args.launch.clone(),
@@ -120,12 +121,12 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
             ..Files::default()
         },
         program: args.program.clone(),
-        ..program::Args::default()
+        ..run::Args::default()
     };
-    let (code, places) = program::record(&how)?;
+    let (code, places) = run::record(&how)?;
     let (recorded, mut recording) = load::load(&path, &places, alone)
         .map_err(|why| format!("the recording of {} {why}", args.program[0].display()))?;
-    if ![0, program::TIMED_OUT].contains(&code) {
+    if ![0, run::TIMED_OUT].contains(&code) {
         recording.limits.insert(0, format!("the program failed, with exit code {code}"));
     }
     Ok((recorded, recording))
@@ -133,12 +134,12 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
 
 /// libc's, and those that were asked for.
 fn locks(args: &Args) -> Result<Vec<String>, String> {
-    let named = with_all(args.lock.iter().map(String::as_str), &program::lock_names());
+    let named = with_all(args.lock.iter().map(String::as_str), &run::lock_names());
     let locks = once([TODAY].into_iter().chain(named));
     if locks.len() < 2 {
         return Err(format!("--lock: {TODAY}'s are what others are compared with; name another one"));
     }
-    locks.iter().try_for_each(|name| program::check_lock(name)).map_err(|why| format!("--lock: {why}"))?;
+    locks.iter().try_for_each(|name| run::check_lock(name)).map_err(|why| format!("--lock: {why}"))?;
     Ok(locks.into_iter().map(str::to_owned).collect())
 }
 

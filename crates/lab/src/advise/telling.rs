@@ -3,7 +3,7 @@
 //! A hold is told of at its end; holds and marks that are told of before it may belong into it. What
 //! recording adds to times is taken off again, as far as the recording knows it (`run/record/cost.rs`).
 //! The simulator adds the instructions of the lock that it has.
-use super::load::{Program, identity};
+use super::program::{Program, identity};
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::cost::{Cost, Costs};
 use crate::run::record::file::Meta;

@@ -15,4 +15,10 @@ mod turns;
 
 pub(crate) use args::Args;
 pub(crate) use outcome::varied;
-pub(crate) use run::{run, this_machine};
+pub(crate) use run::this_machine;
+use std::process::ExitCode;
+
+pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    lab_kit::experiment::heed_interrupts();
+    if args.compare { compare::run(args) } else { run::calibrate(args) }
+}

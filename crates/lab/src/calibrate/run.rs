@@ -2,10 +2,10 @@
 use super::args::Args;
 use super::places::Places;
 use super::sample::{Figure, Figures, Reach, What};
-use super::{alone, compare, lines, outcome, sleep, turns};
+use super::{alone, lines, outcome, sleep, turns};
 use core::fmt::Write;
 use core::time::Duration;
-use lab_kit::experiment::{Experiment, heed_interrupts};
+use lab_kit::experiment::Experiment;
 use lab_kit::export::{Exports, Writer};
 use lab_kit::interrupt;
 use lab_kit::output::warn;
@@ -34,12 +34,7 @@ struct Calibrated {
     date: String,
 }
 
-pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    heed_interrupts();
-    if args.compare { compare::run(args) } else { calibrate(args) }
-}
-
-fn calibrate(args: &Args) -> Result<ExitCode, String> {
+pub(super) fn calibrate(args: &Args) -> Result<ExitCode, String> {
     let json = args.results.json.iter().map(|path| (path.clone(), json as Writer<Calibrated>));
     let files = args.toml.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
     let (exports, quiet) = (Exports::open(files.collect(), args.results.force)?, args.results.quiet);

@@ -2,15 +2,13 @@
 #![expect(unsafe_code, reason = "between fork and exec a child is told its CPUs and its end")]
 use super::record::shown;
 use super::session;
-use super::setting::Setting;
+use super::setting::{Accel, Setting};
 use super::transcript::Ending;
 use crate::bench::restrict_to;
-use clap::ValueEnum;
 use core::time::Duration;
 use lab_kit::interrupt;
 use rustix::fs::{Access, access};
 use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
-use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -24,18 +22,6 @@ const ALWAYS: &str = "-M q35 -nodefaults -no-user-config -display none -monitor 
                       -device isa-debug-exit,iobase=0xf4,iosize=0x04 -no-reboot -name stanchion,debug-threads=on";
 /// With KVM a guest is up in a fraction of a second.
 const KVM: Duration = Duration::from_secs(5);
-
-/// Who runs the guest's instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Accel {
-    /// KVM if it works here, else TCG
-    Auto,
-    /// The processor's own virtualisation
-    Kvm,
-    /// QEMU's translator, a host thread for each vCPU
-    Tcg,
-}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Machine {

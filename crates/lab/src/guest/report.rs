@@ -1,6 +1,6 @@
 //! Everything that came of a run of the command; the one thing that all formats are written from.
+use super::clock::Given;
 use super::record::Hardware;
-use super::session::Cost;
 use super::setting::Setting;
 use super::transcript::{Ending, State, Told};
 use super::workload::Workload;
@@ -8,6 +8,19 @@ use lab_kit::provenance::Provenance;
 use serde::{Deserialize, Serialize};
 
 pub(crate) const SCHEMA: u32 = 1;
+
+/// What a boot took of the host.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Cost {
+    /// What each vCPU's thread got of the host while the guest was at work.
+    pub given: Vec<Given>,
+    /// Seconds of CPU time of QEMU as a whole, from its start to its end.
+    pub qemu_cpu_s: f64,
+    pub qemu_wall_s: f64,
+    /// From QEMU's start to the guest's first record.
+    pub boot_wall_s: Option<f64>,
+    pub max_rss_kib: u64,
+}
 
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Run {

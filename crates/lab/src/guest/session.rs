@@ -1,12 +1,11 @@
 //! One boot: QEMU from its start to its end, watched line by line.
-use super::clock::{Given, Meter};
+use super::clock::Meter;
 use super::record::{LONGEST, Line, Record, shown};
-use super::report::Run;
+use super::report::{Cost, Run};
 use super::transcript::{Ending, Transcript};
 use core::sync::atomic::{AtomicBool, Ordering};
 use core::time::Duration;
 use lab_kit::child::{self, Gone, Limits, Running};
-use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
@@ -19,18 +18,6 @@ const GLANCE: Duration = Duration::from_millis(50);
 const GOODBYE: Duration = Duration::from_secs(5);
 /// How many lines may wait to be looked at; then the guest waits.
 const LINES: usize = 1024;
-
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub(crate) struct Cost {
-    /// What each vCPU's thread got of the host while the guest was at work.
-    pub given: Vec<Given>,
-    /// Seconds of CPU time of QEMU as a whole, from its start to its end.
-    pub qemu_cpu_s: f64,
-    pub qemu_wall_s: f64,
-    /// From QEMU's start to the guest's first record.
-    pub boot_wall_s: Option<f64>,
-    pub max_rss_kib: u64,
-}
 
 type Audience<'a> = dyn FnMut(Option<&Record>) -> bool + 'a;
 

@@ -1,7 +1,7 @@
 //! What a run is to do: typed, completed by [`Setting::resolve`], told to the guest, and kept in the report.
-use super::qemu::Accel;
 use super::workload::{self, Workload};
 use crate::bench::available_cpus;
+use clap::ValueEnum;
 use core::time::Duration;
 use lab_kit::export::Files;
 use lab_kit::names::LockNames;
@@ -12,6 +12,18 @@ use std::path::PathBuf;
 
 /// The longest time: a day, as in the guest.
 const DAY: Duration = Duration::from_hours(24);
+
+/// Who runs the guest's instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Accel {
+    /// KVM if it works here, else TCG
+    Auto,
+    /// The processor's own virtualisation
+    Kvm,
+    /// QEMU's translator, a host thread for each vCPU
+    Tcg,
+}
 
 /// Run the locks on real vCPUs: a small kernel under QEMU, with more vCPUs than CPUs
 #[derive(clap::Args, Debug)]

@@ -3,8 +3,12 @@ use lab_kit::export::Files;
 use lab_kit::units::within;
 use std::path::PathBuf;
 
+/// The contract of the exit codes, as `--help` tells it.
+const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
+2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
+
 #[derive(clap::Args, Clone, Debug, Default)]
-#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub(crate) struct ReproduceArgs {
     /// Tables to run, by name; several are separated by commas [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -43,7 +47,7 @@ pub(crate) struct ReproduceArgs {
 
 #[derive(clap::Args, Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
-#[command(after_help = super::EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES, args_override_self = true)]
 pub(crate) struct FitArgs {
     /// Tables whose columns are fitted, by name; several of one machine are fitted together, separated by
     /// commas [with --check and --record: each by itself; default: all]

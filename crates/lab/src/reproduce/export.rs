@@ -1,8 +1,6 @@
 //! Every cell as JSON and as CSV.
-use super::page;
 use lab_kit::column::Value;
 use lab_kit::experiment::About;
-use lab_kit::export::Formats;
 use lab_kit::export::columns::named;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::plural;
@@ -45,14 +43,12 @@ struct OfCell<'a> {
     values: &'a [f64],
 }
 
-pub(super) const FORMATS: Formats<Results> = Formats {
-    stem: "reproduce",
-    json,
-    csv: |results| results.about().csv(named(&of_published(), results.rows(None))),
-    html: Some(page::write),
-};
-
 impl Results {
+    /// The cells as comma-separated values.
+    pub(super) fn csv(&self) -> String {
+        self.about().csv(named(&of_published(), self.rows(None)))
+    }
+
     /// The cells, or those of a table.
     pub(super) fn rows(&self, table: Option<usize>) -> Vec<Published<'_>> {
         let own = self.cells.all.iter().filter(|cell| table.is_none_or(|table| cell.table == table));
@@ -72,7 +68,7 @@ impl Results {
     }
 }
 
-fn json(results: &Results) -> String {
+pub(super) fn json(results: &Results) -> String {
     let Results { provenance, seeds, quick, complete, .. } = results;
     let columns = of_published();
     let values =
@@ -86,7 +82,7 @@ fn json(results: &Results) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use super::super::FORMATS;
     use crate::reproduce::tests::results;
     use lab_kit::export::{Files, ResultFile};
 

@@ -16,6 +16,7 @@ pub(crate) use fit::fit;
 
 use export::Results;
 use lab_kit::experiment::Experiment;
+use lab_kit::export::Formats;
 use lab_kit::interrupt;
 use lab_kit::output::print;
 use lab_kit::progress::Progress;
@@ -25,9 +26,8 @@ use stanchion_cells::published::{registered, simulate, tables};
 use std::path::Path;
 use std::process::ExitCode;
 
-/// The contract of the exit codes, as `--help` tells it.
-pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a check did not hold; \
-2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
+const FORMATS: Formats<Results> =
+    Formats { stem: "reproduce", json: export::json, csv: Results::csv, html: Some(page::write) };
 
 pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     let tables = tables::chosen(&args.table)?;
@@ -39,7 +39,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
     let progress = Progress::new(jobs.len() as u64, args.files.results.quiet);
-    let mut experiment = Experiment::new(args.files.open(&export::FORMATS)?, progress, 1);
+    let mut experiment = Experiment::new(args.files.open(&FORMATS)?, progress, 1);
     let provenance = Provenance::collect(1);
     cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| experiment.progress.step()));
     let (failed, complete) = (cells.any_failed(), !interrupt::requested());

@@ -1,7 +1,7 @@
 //! The command line of `stanchion run`, and what it means. Everything that can be refused is refused here,
 //! before the program starts for the first time.
 use super::compare::{self, Report};
-use super::library::{self, Environment, Outer};
+use super::library::{self, Environment, Outer, word_of};
 use super::locks;
 use super::program::Program;
 use super::record::Record;
@@ -17,7 +17,6 @@ use lab_kit::names::{LockNames, with_all};
 use lab_kit::units::{TEN_DAYS, seconds_within, within};
 use stanchion_cells::scenes::once;
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -281,17 +280,6 @@ impl Args {
         ready.warning = if self.files.results.quiet { None } else { ready.program.warning() };
         Ok(ready)
     }
-}
-
-/// `key=path` as a word of `STANCHION`, where a comma ends a word.
-pub(crate) fn word_of(key: &str, path: &Path) -> Result<OsString, String> {
-    if path.as_os_str().as_bytes().contains(&b',') {
-        let path = path.display();
-        return Err(format!("--{key}: {path} has a comma in it, which the library cannot be told"));
-    }
-    let mut word = OsString::from(format!("{key}="));
-    word.push(path);
-    Ok(word)
 }
 
 /// A word of `--set`.

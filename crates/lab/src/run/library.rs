@@ -4,7 +4,7 @@
 //! libc's locks. In a comparison that would be libc under another name. So this command is run with it first.
 use super::elf;
 use super::locks::{self, LIBC, LIBC_THROUGH, split};
-use super::record::cost::{SECTIONS, TOGETHER};
+use core::time::Duration;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
@@ -137,7 +137,24 @@ fn key(word: &[u8]) -> &[u8] {
     word.split(|&byte| byte == b'=').next().unwrap_or(word).trim_ascii()
 }
 
+/// `key=path` as a word of `STANCHION`, where a comma ends a word.
+pub(crate) fn word_of(key: &str, path: &Path) -> Result<OsString, String> {
+    if path.as_os_str().as_bytes().contains(&b',') {
+        let path = path.display();
+        return Err(format!("--{key}: {path} has a comma in it, which the library cannot be told"));
+    }
+    let mut word = OsString::from(format!("{key}="));
+    word.push(path);
+    Ok(word)
+}
+
 const WORD: &str = "run-probe";
+
+/// How many sections of each kind the command records of itself when it tries the library.
+const SECTIONS: u32 = 10_000;
+/// For so long two threads want the same mutex: some ten thousand times, and more than a turn if they share a
+/// CPU.
+const TOGETHER: Duration = Duration::from_millis(10);
 
 /// Takes pthread locks and ends the process, if the command started itself by [`WORD`]. The library may read
 /// what it is told at the first lock only, and what it records of so many tells what that costs.

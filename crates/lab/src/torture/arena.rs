@@ -4,9 +4,9 @@
     unsafe_code,
     reason = "locks are given back by unsafe functions, and the words that they protect are plain memory on purpose"
 )]
-use super::args::Orders;
-use super::handler::Claims;
+use super::claims::Claims;
 use super::lock::{Side, Skills, Tortured};
+use super::orders::Orders;
 use super::slot::{Activity, Breaches, HANDLER_LEVELS, Slot, TEST_LOCKS, one_more};
 use super::tally::Tally;
 use core::cell::UnsafeCell;

@@ -3,14 +3,16 @@
 //! The parent ([`parent`]) starts one child process per lock and never touches a lock itself. The child
 //! ([`session`]) starts workers ([`worker`]), a tormentor that signals them ([`tormentor`], [`handler`]),
 //! moves and pauses them, and watches for stalls ([`watchdog`]). What they share and check is in [`arena`].
-//! [`lock`] says what is asked of a lock, [`registry`] which are tortured, and [`busted`] has those that are
-//! broken on purpose.
+//! What each run is to do is in [`orders`]. [`lock`] says what is asked of a lock, [`registry`] which are
+//! tortured, and [`busted`] has those that are broken on purpose.
 mod arena;
 mod args;
 mod busted;
 mod chance;
+mod claims;
 mod handler;
 mod lock;
+mod orders;
 mod outcome;
 mod parent;
 mod registry;
@@ -23,11 +25,11 @@ mod worker;
 
 use crate::one_by_one::{Outcome as _, Report};
 pub(crate) use args::Args;
-use args::{Extras, Orders};
 use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
 use lab_kit::output::say;
 use lab_kit::progress::Progress;
+use orders::{Extras, Orders};
 use outcome::Outcome;
 use registry::Origin;
 use std::process::ExitCode;

@@ -1,5 +1,5 @@
 //! What became of one lock, and what a child process tells its parent of it: one JSON object per line.
-use super::args::Orders;
+use super::orders::Orders;
 use super::tally::{Counts, Shared, Tally};
 use crate::one_by_one::{self, Outcome as _};
 use lab_kit::column::Column;

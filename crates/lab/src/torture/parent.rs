@@ -1,5 +1,5 @@
 //! The parent's side of one lock: starts the child, listens to it, and is the one that never hangs.
-use super::args::Orders;
+use super::orders::Orders;
 use super::outcome::{Event, Failure, Outcome, Stall, StalledWorker};
 use super::registry::Row;
 use super::session::EXIT_NOT_STARTED;

@@ -1,7 +1,7 @@
 //! Every lock that can be tortured: the catalogue's, others, and those that are broken on purpose.
-use super::args::Orders;
 use super::busted::{Byte, Cells, Counted, Missed, Ticketed};
 use super::lock::{Classed, Mutex, Rw, Skills, Tortured, UpgradableRw};
+use super::orders::Orders;
 use super::session;
 use lab_kit::names::ALL;
 use stanchion::lock::PerCpuRwLock;

@@ -4,10 +4,10 @@
 //! threads behind that nobody could join, and the child simply ends with them.
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
 use super::arena::{Arena, TestLock};
-use super::args::Orders;
 use super::chance::{Rng, stream};
 use super::handler;
 use super::lock::{Side, Skills, Tortured};
+use super::orders::Orders;
 use super::outcome::{Event, Failure, Finished, Stall, StalledWorker};
 use super::slot::{Slot, TEST_LOCKS, lock_name};
 use super::tally::{Counts, Shared};

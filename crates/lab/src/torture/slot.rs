@@ -4,7 +4,7 @@
 //! in the slot and by its signal handlers, and read by the watchdog. All is `Relaxed`: an ordering borrowed
 //! from torture's own bookkeeping would hide the very ordering that the lock under torture forgot, from the
 //! weak machine and from ThreadSanitizer alike.
-use super::handler::Claims;
+use super::claims::Claims;
 use super::tally::{Counts, Shared};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};

@@ -4,20 +4,15 @@
 //! from another CPU.
 use super::codec::{Event, Kind};
 use super::raw::{self, Header};
-use core::time::Duration;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-/// How many sections of each kind the command records of itself when it tries the library.
-pub(crate) const SECTIONS: u32 = 10_000;
-/// For so long two threads want the same mutex: some ten thousand times, and more than a turn if they share a
-/// CPU.
-pub(crate) const TOGETHER: Duration = Duration::from_millis(10);
 /// Fewer that waited say nothing.
 const ENOUGH: usize = 100;
-/// Of those, so many of a thousand are looked at, the shortest: an interrupt is no cost of recording.
+/// Of the times of empty sections, so many of a thousand are looked at, the shortest: an interrupt is no cost
+/// of recording.
 const LOOKED_AT: usize = 950;
 
 /// Ticks that stand in the times of an empty section.

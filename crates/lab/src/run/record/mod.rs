@@ -49,7 +49,7 @@ impl Record {
         let message = |error: io::Error| format!("--record {}: {error}", path.display());
         // By a path from the root because the program may run elsewhere.
         let path = std::path::absolute(path).map_err(message)?;
-        super::args::word_of("record", &path)?;
+        super::library::word_of("record", &path)?;
         let dir = path.parent().unwrap_or(Path::new("/"));
         let raw = tempfile::Builder::new().prefix(".stanchion-record-").tempfile_in(dir).map_err(message)?;
         let limit = mib << 20;

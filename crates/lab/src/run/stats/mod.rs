@@ -34,7 +34,7 @@ impl Stats {
             .tempfile()
             .map_err(|error| format!("--stats: no temporary file can be made: {error}"))?
             .into_temp_path();
-        super::args::word_of("stats", &file)?;
+        super::library::word_of("stats", &file)?;
         let writer: Writer<Snapshot> = lab_kit::export::json;
         let json = json.map(|path| (path.to_owned(), writer)).into_iter().collect();
         let json = Exports::open(json, force).map_err(|line| format!("--json: {line}"))?;

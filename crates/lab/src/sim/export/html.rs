@@ -1,5 +1,5 @@
 //! One self-contained page: plots and tables for each machine and workload, and where it all comes from.
-use super::about;
+use super::about::about;
 use crate::run::DEFAULT;
 use crate::sim::report::Report;
 use crate::sim::table::{QUANTITIES, SPENT, figures, notes, result, shown, spent, title};

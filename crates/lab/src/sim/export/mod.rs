@@ -1,15 +1,14 @@
 //! What a simulation writes: the forms of its report.
+mod about;
 mod html;
 
 use super::args::Args;
 use super::report::Report;
-use super::table::simulated;
 use super::{timeline, trace};
-use lab_kit::experiment::About;
+use about::about;
 use lab_kit::export::columns::named;
 use lab_kit::export::{Exports, Formats, Writer, json};
-use lab_kit::units::round_ns;
-use stanchion_cells::cell::{Cell, Setting};
+use stanchion_cells::cell::Cell;
 use stanchion_cells::columns::{CellRow, of_cells};
 
 const FORMATS: Formats<Report> = Formats {
@@ -28,25 +27,6 @@ pub(super) fn open(args: &Args) -> Result<Exports<Report>, String> {
     files.extend(args.trace.iter().map(|path| (path.clone(), trace)));
     files.extend(args.timeline.iter().map(|path| (path.clone(), timeline)));
     Exports::open(files, args.files.results.force)
-}
-
-/// What figures tell, and what they do not.
-const MEANING: &str = "those of a simulated machine, not of the one named here, which only ran the simulation. \
-The same seed gives the same run on every host. Intervals tell how much the seed matters, not how true the machine is.";
-
-fn about(report: &Report) -> About<'_> {
-    let Report { complete, provenance, setting, .. } = report;
-    let Setting { time_ns, warm_up_ns, limit, sets, seeds, .. } = setting;
-    let facts = vec![
-        ("schema", report.schema.to_string()),
-        ("virtual time", format!("{time_ns} ns after {warm_up_ns} ns, limit {limit} events")),
-        ("fields set", sets.join(" ")),
-        ("simulated", simulated(report)),
-        ("figures", MEANING.to_owned()),
-    ];
-    let (time, number) = (round_ns(*time_ns as f64), seeds.len());
-    let set_up = format!("{time} of virtual time, {number} seeds from {}", seeds[0]);
-    About { command: "sim", complete: *complete, provenance, set_up, facts, doubts: Vec::new() }
 }
 
 /// The cells, each with its scene.
