@@ -243,10 +243,10 @@ mod tests {
         let mut taking = Recorder::new(&meta);
         let mut left = |kind, waited| {
             taking.begins(kind, waited, |cost| cost.hold);
-            taking.without(100.0)
+            taking.without(100.0).round() as u64
         };
-        assert_eq!([left(Kind::Mutex, true), left(Kind::Mutex, false)], [40.0, 80.0]);
-        assert_eq!(left(Kind::Read, true), 80.0, "nobody knows");
+        assert_eq!([left(Kind::Mutex, true), left(Kind::Mutex, false)], [40, 80]);
+        assert_eq!(left(Kind::Read, true), 80, "nobody knows");
     }
 
     #[test]

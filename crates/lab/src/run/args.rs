@@ -17,7 +17,7 @@ use lab_kit::names::{LockNames, with_all};
 use lab_kit::units::{TEN_DAYS, seconds_within, within};
 use stanchion_cells::scenes::once;
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 /// The most runs of a comparison that anybody can mean.

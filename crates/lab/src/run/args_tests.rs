@@ -112,12 +112,6 @@ fn a_setting_is_what_was_typed_or_the_default() {
 }
 
 #[test]
-fn a_word_of_the_library_holds_no_comma() {
-    assert_eq!(word_of("record", Path::new("/a b")), Ok("record=/a b".into()));
-    assert!(word_of("record", Path::new("/a,b")).expect_err("a comma").contains("comma"));
-}
-
-#[test]
 fn a_trace_is_shown_without_a_program() {
     assert!(parsed(&["--show", "t", "--json", "-"]).show.is_some());
     for words in [&["--show", "t", "x"][..], &["--show", "t", "--compare"], &["--record-limit", "3", "x"]] {

@@ -206,6 +206,12 @@ mod tests {
     }
 
     #[test]
+    fn a_word_of_the_library_holds_no_comma() {
+        assert_eq!(word_of("record", Path::new("/a b")), Ok("record=/a b".into()));
+        assert!(word_of("record", Path::new("/a,b")).expect_err("a comma").contains("comma"));
+    }
+
+    #[test]
     fn a_refusal_tells_of_no_program_that_runs() {
         let said = "stanchion: STANCHION: `foo`: not understood; the program runs with libc's own locks (lock= takes libc byte)";
         assert_eq!(complaint(said), "STANCHION: `foo`: not understood");

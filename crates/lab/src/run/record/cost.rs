@@ -49,7 +49,9 @@ pub(crate) fn measured(path: &Path) -> Option<Costs> {
     // The thread that is alone comes first.
     let alone = alone(&threads.remove(&first?)?)?;
     let mut waited = Waited::default();
-    threads.into_values().for_each(|events| waited.see(events));
+    for events in threads.into_values() {
+        waited.see(events);
+    }
     Some(Costs { alone, waited: waited.usual() })
 }
 
@@ -159,7 +161,9 @@ mod tests {
         };
         let of = |counts: [u64; 2]| {
             let mut waited = Waited::default();
-            counts.iter().for_each(|&count| waited.see((0..count).map(event)));
+            for count in counts {
+                waited.see((0..count).map(event));
+            }
             waited
         };
         let (usual, few) = (of([120, 121]), of([100, 51]));
