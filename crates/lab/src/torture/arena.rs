@@ -7,8 +7,9 @@
 use super::claims::Claims;
 use super::lock::{Side, Skills, Tortured};
 use super::orders::Orders;
-use super::slot::{Activity, Breaches, HANDLER_LEVELS, Slot, TEST_LOCKS, one_more};
+use super::slot::{Activity, Breaches, Slot, one_more};
 use super::tally::Tally;
+use super::test_locks::{HANDLER_LEVELS, TEST_LOCKS};
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crossbeam_utils::CachePadded;

@@ -1,6 +1,6 @@
 //! What a signal handler may take without waiting for its own thread.
 use super::lock::Side;
-use super::slot::{HANDLER_LEVELS, TEST_LOCKS};
+use super::test_locks::{HANDLER_LEVELS, TEST_LOCKS};
 use core::sync::atomic::{AtomicU32, Ordering::Relaxed, Ordering::SeqCst, compiler_fence};
 
 /// What the contexts stacked on one thread hold and want: the worker, then the handlers by depth. Each writes

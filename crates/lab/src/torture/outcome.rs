@@ -1,6 +1,7 @@
 //! What became of one lock, and what a child process tells its parent of it: one JSON object per line.
+use super::counts::{Counts, Shared};
 use super::orders::Orders;
-use super::tally::{Counts, Shared, Tally};
+use super::tally::Tally;
 use crate::one_by_one::{self, Outcome as _};
 use lab_kit::column::Column;
 use serde::{Deserialize, Serialize};

@@ -5,12 +5,13 @@
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
 use super::arena::{Arena, TestLock};
 use super::chance::{Rng, stream};
+use super::counts::{Counts, Shared};
 use super::handler;
 use super::lock::{Side, Skills, Tortured};
 use super::orders::Orders;
 use super::outcome::{Event, Failure, Finished, Stall, StalledWorker};
-use super::slot::{Slot, TEST_LOCKS, lock_name};
-use super::tally::{Counts, Shared};
+use super::slot::Slot;
+use super::test_locks::{TEST_LOCKS, lock_name};
 use super::tormentor::{self, Shuffle};
 use super::watchdog::{Sample, Verdict, Watchdog};
 use super::worker::{self, TestLocks};

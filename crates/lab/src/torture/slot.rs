@@ -5,31 +5,11 @@
 //! from torture's own bookkeeping would hide the very ordering that the lock under torture forgot, from the
 //! weak machine and from ThreadSanitizer alike.
 use super::claims::Claims;
-use super::tally::{Counts, Shared};
+use super::counts::{Counts, Shared};
+use super::test_locks::{HANDLER_LEVELS, TASK_LOCKS, TEST_LOCKS, lock_name};
 use core::fmt;
 use core::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering::Relaxed};
 use spin::mutex::SpinMutex;
-
-/// How many locks of the tortured type the workers themselves take, in ascending order.
-pub(crate) const TASK_LOCKS: usize = 4;
-/// How deep signal handlers may nest and still take a lock: with the interrupted worker itself waiting, the
-/// last one is the fifth context that queues on one thread, one more than the queued locks have nodes for.
-pub(crate) const HANDLER_LEVELS: usize = 4;
-pub(crate) const TEST_LOCKS: usize = TASK_LOCKS + HANDLER_LEVELS;
-
-/// The test lock of a handler at that depth; 1 is the outermost.
-pub(crate) fn handler_lock(depth: usize) -> usize {
-    debug_assert!((1..=HANDLER_LEVELS).contains(&depth));
-    TASK_LOCKS + depth - 1
-}
-
-pub(crate) fn lock_name(test_lock: usize) -> String {
-    match test_lock {
-        0 => "the lock".to_owned(),
-        _ if test_lock < TASK_LOCKS => format!("nested lock {test_lock}"),
-        _ => format!("handler lock {}", test_lock - TASK_LOCKS + 1),
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
@@ -216,6 +196,7 @@ impl Doing {
 
 #[cfg(test)]
 mod tests {
+    use super::super::test_locks::handler_lock;
     use super::*;
 
     #[test]
