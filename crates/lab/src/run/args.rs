@@ -273,7 +273,7 @@ impl Args {
             words.extend(file(key).filter(|_| wanted).map(|file| word_of(key, &file)).transpose()?);
         }
         for lock in chosen.iter().filter(|lock| ready.needs_library(lock)) {
-            let probed = library::probe(&ready.environment(lock, &words));
+            let probed = library::probe(&ready.environment(lock, &words), self.record.is_some());
             probed.map_err(|error| format!("--lock {lock}: {error}"))?;
         }
         ready.cost = file("record").and_then(|file| cost::measured(&file));

@@ -149,6 +149,8 @@ pub(crate) fn word_of(key: &str, path: &Path) -> Result<OsString, String> {
 }
 
 const WORD: &str = "run-probe";
+/// Behind it, if what is recorded is to tell what waiting costs.
+const RECORDED: &str = "recorded";
 
 /// How many sections of each kind the command records of itself when it tries the library.
 const SECTIONS: u32 = 10_000;
@@ -161,15 +163,17 @@ const TOGETHER: Duration = Duration::from_millis(10);
 pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     if words.next().as_deref() == Some(WORD) {
         crate::bench::take_pthread_locks(SECTIONS);
-        crate::bench::take_pthread_mutex_by_two(TOGETHER);
+        if words.next().as_deref() == Some(RECORDED) {
+            crate::bench::take_pthread_mutex_by_two(TOGETHER);
+        }
         std::process::exit(0);
     }
 }
 
 /// Takes a lock in the environment of the program; the error is what loader or library had to say.
-pub(crate) fn probe(environment: &Environment) -> Result<(), String> {
+pub(crate) fn probe(environment: &Environment, is_recorded: bool) -> Result<(), String> {
     let mut command = Command::new("/proc/self/exe");
-    command.arg(WORD);
+    command.arg(WORD).args(is_recorded.then_some(RECORDED));
     environment.apply(&mut command);
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stderr);
