@@ -1,5 +1,5 @@
 //! The platform of those threads: the native one, but with storage of each run's own, numbered by vCPU.
-use super::{HERE, IN_HANDLER, MOST, here, me};
+use super::{HERE, IN_HANDLER, MOST, here, me, stop_if_abandoned};
 use core::sync::atomic::Ordering::Relaxed;
 use stanchion::native::wake_at;
 use stanchion::native::{Cell8, Cell16, Cell32, CellUsize, Native};
@@ -74,6 +74,7 @@ impl Machine for Threads {
     }
 
     fn yield_slice() {
+        stop_if_abandoned(here().0);
         Os::yield_slice();
     }
 
