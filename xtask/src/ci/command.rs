@@ -97,12 +97,19 @@ fn command_line(step: &Step, env: &BTreeMap<String, String>) -> String {
     env.collect::<String>() + &step.line
 }
 
-/// Without what a progress bar draws over.
+/// With the first lines before them that name a failed test or tell of a panic, and without what a progress
+/// bar draws over.
 fn last_lines(printed: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(printed);
     let lines: Vec<&str> = text.lines().collect();
-    let kept = &lines[lines.len().saturating_sub(KEPT)..];
-    kept.iter()
+    let (before, last) = lines.split_at(lines.len().saturating_sub(KEPT));
+    let panics = |line: &str| line.contains(" panicked at ");
+    let why = before.iter().enumerate().filter(|&(at, line)| {
+        line.ends_with(" ... FAILED") || panics(line) || (at > 0 && panics(before[at - 1]))
+    });
+    why.map(|(_, line)| line)
+        .take(KEPT)
+        .chain(last)
         .filter_map(|line| line.trim_end_matches('\r').rsplit('\r').next())
         .map(str::to_owned)
         .collect()
@@ -187,6 +194,15 @@ mod tests {
         let (status, last, _) = shell("seq 100; echo why >&2; printf end; exit 1");
         assert_eq!((status.code(), last.len()), (Some(1), KEPT));
         assert_eq!(last[KEPT - 3..], ["100", "why", "end"]);
+    }
+
+    #[test]
+    fn what_failed_is_kept_however_much_follows() {
+        let script = "echo test a ... FAILED; echo; echo \"thread 'a' panicked at x.rs:1:\"; echo why; seq 100; exit 1";
+        let (_, last, _) = shell(script);
+        let (why, end) = last.split_at(last.len() - KEPT);
+        assert_eq!(why, ["test a ... FAILED", "thread 'a' panicked at x.rs:1:", "why"]);
+        assert_eq!((end[0].as_str(), end[KEPT - 1].as_str()), ("76", "100"));
     }
 
     #[test]
