@@ -47,18 +47,22 @@ pub(crate) fn provenance(root: &Path) -> Provenance {
 
 pub(crate) fn read(root: &Path) -> Result<Workspace> {
     let (mut sources, mut refused) = (Vec::new(), Vec::new());
-    let below = |directory: &str| files::below(&root.join(directory));
-    for path in [below("crates")?, below("fuzz")?, below("xtask")?].concat() {
-        if path.extension().is_some_and(|extension| extension == "rs") {
-            let relative = path.strip_prefix(root)?.to_string_lossy();
-            match Source::parse(&relative, &fs::read_to_string(&path)?) {
-                Ok(source) => sources.push(source),
-                Err(finding) => refused.push(finding),
-            }
+    for path in rust_files(root)? {
+        let relative = path.strip_prefix(root)?.to_string_lossy();
+        match Source::parse(&relative, &fs::read_to_string(&path)?) {
+            Ok(source) => sources.push(source),
+            Err(finding) => refused.push(finding),
         }
     }
     mark_test_files(&mut sources);
     Ok(Workspace { sources, refused, manifests: manifests(root)? })
+}
+
+fn rust_files(root: &Path) -> Result<Vec<PathBuf>> {
+    let below = |directory: &str| files::below(&root.join(directory));
+    let mut paths = [below("crates")?, below("fuzz")?, below("xtask")?].concat();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "rs"));
+    Ok(paths)
 }
 
 /// Marks files that only a `#[cfg(test)] mod name;` brings in.
@@ -266,9 +270,14 @@ mod tests {
 
     #[test]
     fn this_workspace_is_found() {
-        let workspace = read(&root()).expect("readable");
-        assert!(workspace.sources.iter().any(|source| source.path == "xtask/src/main.rs"));
-        assert!(workspace.manifests.iter().any(|(path, _)| path == "xtask/Cargo.toml"));
+        let root = root();
+        let files = rust_files(&root).expect("readable");
+        assert!(
+            ["xtask/src/main.rs", "fuzz/targets/elf.rs"].iter().all(|file| files.contains(&root.join(file)))
+        );
+        assert!(files.iter().all(|path| path.extension().is_some_and(|extension| extension == "rs")));
+        let manifests = manifests(&root).expect("readable");
+        assert!(manifests.iter().any(|(path, _)| path == "xtask/Cargo.toml"));
     }
 
     fn parse(text: &str) -> Source {

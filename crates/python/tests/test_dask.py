@@ -28,7 +28,7 @@ GRID: dict[str, Any] = {
     "lock": ["stanchion", "ticket"],
     "vcpus": [2, 4, 8],
     "seeds": 10,
-    "time": "20ms",
+    "time": "10ms",
     "warm_up": "1ms",
 }
 
@@ -76,7 +76,7 @@ class Cluster:
             process.wait()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def cluster() -> Iterator[Cluster]:
     cluster = Cluster(3)
     yield cluster

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
-import signal
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 import stanchion
+from dying import die, die_of
 from stanchion._sweep.grid import Grid
 from stanchion._sweep.progress import line
 from stanchion._sweep.store import Store
@@ -82,15 +81,6 @@ def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path, undisturbed: 
     stanchion.sweep(GRID, Stopping(0), out=out, workers=1)  # nothing is left to be run
 
 
-def die(fn: Any, flag: str, *args: Any) -> Any:
-    """Runs a batch, but the first process to come by kills itself."""
-    try:
-        os.close(os.open(flag, os.O_CREAT | os.O_EXCL))
-    except FileExistsError:
-        return fn(*args)
-    os.kill(os.getpid(), signal.SIGKILL)
-
-
 def test_a_worker_that_dies_costs_no_cell(
     tmp_path: Path, undisturbed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -101,13 +91,6 @@ def test_a_worker_that_dies_costs_no_cell(
     out = stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
     assert Path(flag).exists()
     assert stanchion.load_results(out).equals(undisturbed)
-
-
-def die_of(number: int, fn: Any, batch: Any) -> Any:
-    """Runs a batch, but one cell always kills its process."""
-    if any(cell[0] == number for cell in batch.cells):
-        os.kill(os.getpid(), signal.SIGKILL)
-    return fn(batch)
 
 
 def test_a_cell_that_kills_its_workers_is_left_out_and_told(

@@ -49,7 +49,7 @@ impl Digest {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Module {
     /// Its files and their tokens.
     files: BTreeMap<String, String>,
@@ -58,7 +58,7 @@ struct Module {
     offers: BTreeSet<String>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Sources {
     /// What all mutants depend on that a detector has to notice.
     detectors: BTreeMap<Detector, Digest>,
@@ -265,17 +265,18 @@ mod tests {
     fn the_number_changes_with_the_entry_the_lock_and_the_detector() {
         let root = workspace::root();
         let shelf = shelf::read(&root).unwrap_or_else(|error| panic!("{error:#}"));
-        let sources = || Sources::read(&root).unwrap_or_else(|error| panic!("{error:#}"));
+        let read = || Sources::read(&root).unwrap_or_else(|error| panic!("{error:#}"));
+        let sources = read();
         let mutant = shelf.iter().find(|mutant| mutant.locks == ["ticket"]).expect("one of the ticket lock");
-        let as_it_is = sources().of(mutant);
-        assert_eq!(as_it_is, sources().of(mutant), "twice the same");
+        let as_it_is = sources.of(mutant);
+        assert_eq!(as_it_is, read().of(mutant), "twice the same");
 
         let mut entry = mutant.clone();
         entry.breaks.push('.');
-        assert_ne!(as_it_is, sources().of(&entry));
+        assert_ne!(as_it_is, sources.of(&entry));
 
         let change = |module: &str| {
-            let mut sources = sources();
+            let mut sources = sources.clone();
             let module = sources.modules.get_mut(module).expect("there is one");
             module.files.values_mut().for_each(|text| text.push('x'));
             sources.of(mutant)
@@ -283,7 +284,7 @@ mod tests {
         assert_ne!(as_it_is, change("ticket"));
         assert_eq!(as_it_is, change("xen_pv"), "a lock that has nothing to do with it");
 
-        let mut detector = sources();
+        let mut detector = sources.clone();
         detector.detectors.values_mut().for_each(|digest| digest.add("x"));
         assert_ne!(as_it_is, detector.of(mutant));
     }

@@ -60,8 +60,18 @@ fn rules_are_measured_here_one_by_one_and_all_files_are_written() {
 
 #[test]
 fn rules_and_constants_are_simulated_the_same_each_time() {
-    let tiny =
-        ["--machine", "small-vm,xen-2cpu", "--threads", "4", "--time", "1ms", "--rounds", "2", "--seed", "5"];
+    let tiny = [
+        "--machine",
+        "small-vm,xen-2cpu",
+        "--threads",
+        "4",
+        "--time",
+        "300us",
+        "--rounds",
+        "2",
+        "--seed",
+        "5",
+    ];
     let text = must_run(&[&tiny[..], &["--markdown"]].concat());
     for part in
         ["| small-vm locktorture |", "| small-vm open1 |", "| xen-2cpu short |", "| all |", "seeds 5 to 6"]

@@ -299,7 +299,8 @@ fn the_last_line_of_advice_can_be_pasted() {
     }"#;
     let Some(run) = run(main, &[]) else { return };
     let advise = || {
-        let mut command = stanchion(&["advise", "--machine", "small-vm", "--seeds", "1", "--quiet"]);
+        let mut command = stanchion(&["advise", "--machine", "small-vm", "--lock", "libc,stanchion,byte"]);
+        command.args(["--seeds", "1", "--quiet"]);
         command.arg(run.trace());
         command
     };

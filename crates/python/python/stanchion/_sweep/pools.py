@@ -64,7 +64,10 @@ class Processes(Pool):
 
     def _new(self) -> ProcessPoolExecutor:
         # The threads that pools and pyarrow have do not survive a plain fork.
-        return ProcessPoolExecutor(self._count, mp_context=get_context("forkserver"), initializer=_leave_to_parent)
+        context = get_context("forkserver")
+        # Workers are forked with it, and do not import it one by one.
+        context.set_forkserver_preload(["__main__", "stanchion._sweep.batch"])
+        return ProcessPoolExecutor(self._count, mp_context=context, initializer=_leave_to_parent)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
         try:
