@@ -53,6 +53,7 @@ pub(crate) trait Outcome: Serialize + Sized + 'static {
 /// What is written for programs.
 #[derive(Serialize)]
 pub(crate) struct Report<R> {
+    schema: u32,
     command: &'static str,
     provenance: Provenance,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,14 +63,14 @@ pub(crate) struct Report<R> {
     set_up: String,
     #[serde(skip)]
     expect_failure: bool,
-    #[serde(skip)]
     complete: bool,
 }
 
 impl<R: Outcome> Report<R> {
     pub(crate) fn new(seed: u64, set_up: String, options: Option<Value>, expect_failure: bool) -> Self {
         let (command, provenance) = (R::COMMAND, Provenance::collect(seed));
-        Self { command, provenance, options, results: Vec::new(), set_up, expect_failure, complete: false }
+        let results = Vec::new();
+        Self { schema: 1, command, provenance, options, results, set_up, expect_failure, complete: false }
     }
 
     pub(crate) const FORMATS: Formats<Self> = Formats {
@@ -187,7 +188,7 @@ pub(crate) mod tests {
         let back: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
         assert_eq!(back["provenance"]["seed"], 7);
         let names: Vec<&String> = back.as_object().unwrap().keys().collect();
-        assert_eq!(names, ["command", "provenance", "results"]);
+        assert_eq!(names, ["command", "complete", "provenance", "results", "schema"]);
         let results = serde_json::json!(["sound", "broken"]);
         assert_eq!((&back["command"], &back["results"]), (&"torture".into(), &results));
     }

@@ -9,7 +9,7 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::output::create_for;
 use lab_kit::stats::{Ratio, median};
-use lab_kit::units::three_figures;
+use lab_kit::units::{three_figures, within};
 use serde::Serialize;
 use serde_json::json;
 use std::io::Write as _;
@@ -27,7 +27,7 @@ const WHOSE: [&str; 2] = ["without", "with"];
 #[derive(clap::Args)]
 pub(super) struct How {
     /// How often each program is measured with each parking_lot
-    #[arg(long, value_name = "N", default_value = "5", value_parser = clap::value_parser!(u32).range(1..), requires = "bench")]
+    #[arg(long, value_name = "N", default_value = "5", value_parser = within(1_u32, 1000), requires = "bench")]
     rounds: u32,
     /// How long each time
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u64).range(1..), requires = "bench")]

@@ -12,11 +12,11 @@ mod table;
 
 use crate::{built, exit_code, process};
 use anyhow::{Context as _, Error, Result};
-use clap::builder::RangedU64ValueParser;
 use kit::Kit;
 use lab_kit::interrupt;
 use lab_kit::names::chosen;
 use lab_kit::output::INTERRUPTED;
+use lab_kit::units::within;
 use measure::LIBC;
 use play::Lock;
 use stanchion_family::catalogue::{Facts, MUTEXES, Outnumbered, Waits};
@@ -48,7 +48,7 @@ pub(crate) struct Request {
     #[arg(long)]
     here_only: bool,
     /// With --measure and --advise: so many runs of each, interleaved
-    #[arg(long = "rounds", value_name = "N", default_value_t = 5, value_parser = RangedU64ValueParser::<usize>::new().range(1..=1000))]
+    #[arg(long = "rounds", value_name = "N", default_value_t = 5, value_parser = within(1_usize, 1000))]
     runs: usize,
     /// With --measure, --advise and --predict: where results go [default: target/programs/measured,
     /// .../advised]

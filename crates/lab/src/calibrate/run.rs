@@ -31,7 +31,7 @@ struct Calibrated {
     rounds: usize,
     interrupted: bool,
     warnings: Vec<String>,
-    date: String,
+    whence: Provenance,
 }
 
 pub(super) fn calibrate(args: &Args) -> Result<ExitCode, String> {
@@ -70,7 +70,7 @@ fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Resul
     let day = whence.date.split('T').next().unwrap_or_default();
     let file = outcome::machine(name, &about, day, &places, &figures)?;
     let warnings = outcome::warnings(&places, &figures);
-    Ok(Calibrated { file, figures, rounds, interrupted: rounds < wanted, warnings, date: whence.date })
+    Ok(Calibrated { file, figures, rounds, interrupted: rounds < wanted, warnings, whence })
 }
 
 /// The figures, and of how many rounds. In rounds a disturbance hits neighbours in time, not one quantity.
@@ -141,12 +141,14 @@ fn json(calibrated: &Calibrated) -> String {
     let figure = |(what, figure): (What, Figure)| {
         let mut told = json!(figure);
         told["what"] = what.title().into();
+        told["rounds"] = calibrated.figures.rounds(what).into();
         told["unit"] = if what.is_share() { "share" } else { "ns" }.into();
         told
     };
     lab_kit::export::json(&json!({
-        "schema": 1,
-        "date": calibrated.date,
+        "schema": 2,
+        "complete": !calibrated.interrupted,
+        "provenance": calibrated.whence,
         "machine": calibrated.file.machine.name,
         "rounds": calibrated.rounds,
         "figures": calibrated.figures.all().map(figure).collect::<Vec<_>>(),

@@ -127,6 +127,11 @@ impl Figures {
         Figure::of(self.0.get(&what)?)
     }
 
+    /// What was measured of it, in each round or several times in one.
+    pub(crate) fn rounds(&self, what: What) -> &[f64] {
+        self.0.get(&what).map_or(&[], Vec::as_slice)
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = (What, Figure)> {
         self.0.iter().filter_map(|(&what, values)| Some((what, Figure::of(values)?)))
     }

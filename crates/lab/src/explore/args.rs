@@ -1,6 +1,5 @@
 //! The command line of `stanchion explore`. What can be refused is refused before the first schedule.
 use crate::one_by_one::chosen;
-use clap::value_parser;
 use core::time::Duration;
 use lab_kit::export::Files;
 use lab_kit::names::{ALL, LockNames, unknown};
@@ -32,7 +31,7 @@ pub(crate) struct Args {
     pub(super) list: bool,
 
     /// Schedules of each lock [default: 100000; without end if --time is given]
-    #[arg(long, value_name = "N", value_parser = value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", value_parser = within(1_u64, SEED_MOST))]
     schedules: Option<u64>,
 
     /// Time for each lock, such as 30s, 5m or 2h

@@ -27,7 +27,7 @@ pub(super) struct Form {
     pub figures: &'static [Figure],
 }
 
-static FORMS: [Form; 6] = [
+static FORMS: [Form; 9] = [
     Form {
         command: "bench",
         schema: 1,
@@ -115,6 +115,53 @@ static FORMS: [Form; 6] = [
             ("p99", "99 % of waits; less is better", format_ns, &["work", "wait_p99_ns"]),
         ],
     },
+    Form {
+        command: "torture",
+        schema: 1,
+        simulated: false,
+        rows: "results",
+        keys: &["lock"],
+        figures: &[
+            (
+                "writes",
+                "in the time of a lock; more is better",
+                three_figures,
+                &["finished", "writes", "total"],
+            ),
+            (
+                "reads",
+                "in the time of a lock; more is better",
+                three_figures,
+                &["finished", "reads", "total"],
+            ),
+            ("fairness", "Jain's index of threads; more is better", three_figures, &["finished", "jain"]),
+        ],
+    },
+    Form {
+        command: "explore",
+        schema: 1,
+        simulated: true,
+        rows: "results",
+        keys: &["lock"],
+        figures: &[
+            (
+                "bypass",
+                "the most that one waiter lets pass; less is better",
+                three_figures,
+                &["worst_overtaking"],
+            ),
+            ("schedules", "that were explored", three_figures, &["schedules"]),
+            ("steps", "in all schedules", three_figures, &["steps"]),
+        ],
+    },
+    Form {
+        command: "calibrate",
+        schema: 2,
+        simulated: false,
+        rows: "figures",
+        keys: &["what"],
+        figures: &[("values", "ns, or a share", three_figures, &["rounds"])],
+    },
 ];
 
 fn seconds(value: f64) -> String {
@@ -151,7 +198,13 @@ const MOST_QUOTED: usize = 40;
 fn is_sound(row: &Value) -> bool {
     let states = ["measured", "finished", "unfinished", "compared", "predicted"];
     row["state"].as_str().is_none_or(|state| states.contains(&state))
+        && row["failures"].as_array().is_none_or(Vec::is_empty)
         && ["failed", "failure", "reason"].iter().all(|why| row[why].is_null())
+}
+
+/// The part of a row's name that a key stands for. Of torture it is among what was asked.
+fn named<'a>(row: &'a Value, key: &str) -> &'a Value {
+    row.get(key).unwrap_or(&row["orders"][key])
 }
 
 /// The name of a row as people read it.
@@ -216,7 +269,7 @@ impl Results {
             if !row.is_object() {
                 return Err(format!("{path}: number {number} of its {} is no row", form.rows));
             }
-            let name: Vec<String> = form.keys.iter().map(|key| plain(&row[key])).collect();
+            let name: Vec<String> = form.keys.iter().map(|key| plain(named(row, key))).collect();
             let known = rows.entry(name.clone()).or_insert_with(|| {
                 names.push(name.clone());
                 vec![Vec::new(); form.figures.len()]
@@ -246,8 +299,8 @@ impl Results {
 fn asked(value: &Value) -> Facts {
     // What is a row, chosen by chance, or only shown.
     let idle = ["cpus", "locks", "seed", "sort", "show_output", "image"];
-    let setting =
-        value["setting"].as_object().into_iter().flatten().filter(|(key, _)| !idle.contains(&key.as_str()));
+    let parts = ["setting", "options"].into_iter().filter_map(|part| value[part].as_object()).flatten();
+    let setting = parts.filter(|(key, _)| !idle.contains(&key.as_str()));
     let besides = ["program", "words", "seeds", "quick"].map(|key| (key.to_owned(), plain(&value[key])));
     let recorded = ("recorded".to_owned(), plain(&value["recording"]["program"]));
     let setting = setting.map(|(key, value)| (key.clone(), plain(value)));

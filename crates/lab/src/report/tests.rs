@@ -28,6 +28,9 @@ fn a_round_that_is_no_number_is_refused_in_one_line() {
         ("run", "/locks/0/runs/1/cpu_s", "cpu of "),
         ("advise", "/cells/0/rate/values", "throughput of "),
         ("guest", "/runs/0/work/elapsed_ns", "throughput of "),
+        ("torture", "/results/0/finished/jain", "fairness of "),
+        ("explore", "/results/0/steps", "steps of "),
+        ("calibrate", "/figures/0/rounds/0", "values of "),
     ] {
         let path =
             crate::tests::corpus("report").into_iter().find(|path| path.ends_with(format!("{file}.json")));

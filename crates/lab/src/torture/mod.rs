@@ -34,6 +34,7 @@ use lab_kit::progress::Progress;
 use orders::{Extras, Orders};
 use outcome::Outcome;
 use registry::Origin;
+use serde_json::json;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
@@ -101,6 +102,9 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
     let set_up = format!(
         "seed {seed}, {seconds} s a lock, {writers} writers, {readers} readers{sharing}, with {with}"
     );
+    let options = json!({
+        "seconds": seconds, "writers": writers, "readers": readers, "extras": extras.names()
+    });
     let run = |number: usize, row: &&registry::Row, progress: &Progress| {
         progress.now(format!("{} ({} of {})", row.name, number + 1, rows.len()));
         let run = |orders: Orders| {
@@ -113,7 +117,7 @@ fn torture(args: &Args) -> Result<ExitCode, String> {
         }
         outcome
     };
-    Ok(Report::new(seed, set_up, None, args.expect_failure).run(experiment, &rows, run))
+    Ok(Report::new(seed, set_up, Some(options), args.expect_failure).run(experiment, &rows, run))
 }
 
 #[cfg(test)]

@@ -24,6 +24,16 @@ fn every_figure_has_a_verdict_and_a_table() {
             "small-vm",
         ),
         (&["reproduce", "-q", "--quick", "--table", "locktorture"], &["simulated", "error"], "locktorture"),
+        (
+            &["torture", "-q", "--lock", "byte,qrw", "--time", "200ms"],
+            &["writes", "reads", "fairness"],
+            "qrw",
+        ),
+        (
+            &["explore", "-q", "--lock", "byte,ticket", "--schedules", "100"],
+            &["bypass", "schedules", "steps"],
+            "ticket",
+        ),
     ] {
         let file = result(dir.path(), words[0], words);
         let text = passed(&["report", &file, &file, "--figure", &figures.join(",")]);
@@ -106,15 +116,15 @@ fn unlike_results_and_what_is_none_are_refused_in_one_line() {
     let (text, nothing) = (write("text", "a,b"), write("nothing", "{}"));
     let newer = fs::read_to_string(&sim).expect("there").replacen("\"schema\": 1", "\"schema\": 99", 1);
     let newer = write("newer", &newer);
-    let torture = fs::read_to_string(&sim).expect("there").replacen("\"sim\"", "\"torture\"", 1);
-    let torture = write("torture", &torture);
+    let fit = fs::read_to_string(&sim).expect("there").replacen("\"sim\"", "\"fit\"", 1);
+    let fit = write("fit", &fit);
     for (words, told) in [
         (&[&*sim][..], "2 values required"),
         (&[&sim, "/no/such"], "/no/such: No such file"),
         (&[&sim, &text], "text: no JSON"),
         (&[&sim, &nothing], "nothing: no result of a command"),
         (&[&sim, &newer], "its schema is 99, and this stanchion knows 1"),
-        (&[&sim, &torture], "of 'torture', which has no figures to compare"),
+        (&[&sim, &fit], "of 'fit', which has no figures to compare"),
         (&[&sim, &bench], "they have no figure in common"),
         (&[&sim, &other], "differ in arguments"),
         (&[&sim, &other, "--unlike", "machin"], "unknown part of a result 'machin': nearest are machine"),
