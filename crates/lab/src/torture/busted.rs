@@ -7,7 +7,7 @@
 use super::lock::{Side, Tortured, describe};
 use core::fmt::Display;
 use stanchion::native::{Native, Silent};
-use stanchion_core::{RawLock, RawRwLock};
+use stanchion_core::{Machine as _, RawLock, RawRwLock};
 use stanchion_suite::broken;
 
 pub(crate) type Byte<const FLAW: usize> = Alone<broken::Byte<Native<Silent>, FLAW>>;
@@ -22,6 +22,12 @@ pub(crate) struct Alone<L>(L);
 impl<L: RawLock + Display> Tortured for Alone<L> {
     fn new(_test_lock: usize) -> Self {
         Self(L::new())
+    }
+
+    /// Takes the thread's number. A handler that interrupts its taking has none, with which a lock that is
+    /// broken in another way does not reckon.
+    fn begin() {
+        L::Platform::this_cpu();
     }
 
     fn acquire(&self, _side: Side) {

@@ -61,6 +61,13 @@ pub(super) trait Tortured: Send + Sync + 'static {
     where
         Self: Sized;
 
+    /// What the calling thread does before handlers can interrupt it.
+    fn begin()
+    where
+        Self: Sized,
+    {
+    }
+
     /// Waits until the calling context has it.
     fn acquire(&self, side: Side);
 

@@ -54,6 +54,7 @@ pub(super) fn work<L: Tortured>(
     let rng = stream(arena.orders.seed, (number as u64) << 32 | generation);
     let context = Context::of(arena, number);
     context.does(Activity::Thinking, 0);
+    L::begin();
     handler::reachable(context, || Worker { arena, slot: context.slot, context, locks, rng }.run());
     context.does(Activity::Vacant, 0);
 }
