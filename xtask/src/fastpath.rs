@@ -28,10 +28,13 @@ pub(crate) fn run(root: &Path, show: bool) -> Result<bool> {
     let listing = target.join("fastpath.s");
     sh.create_dir(&target)?;
     // Several units of code would spread the listing over several files.
-    let units = "profile.release.codegen-units=1";
-    cmd!(sh, "cargo rustc -p stanchion --release --example fastpath --config {units} --target-dir {target} -- --emit=asm={listing}").run()?;
+    cmd!(
+        sh,
+        "cargo rustc -p stanchion --release --example fastpath -- -C codegen-units=1 --emit=asm={listing}"
+    )
+    .run()?;
     let listing = sh.read_file(&listing);
-    let listing = listing.with_context(|| format!("there is no listing; remove {}", target.display()))?;
+    let listing = listing.context("there is no listing; touch crates/stanchion/examples/fastpath.rs")?;
     let functions = functions_of(&listing);
     for (name, instructions) in &functions {
         println!("{name:<44} {:>4} instructions", instructions.len());

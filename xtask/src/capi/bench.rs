@@ -68,13 +68,19 @@ impl<'a> Bench<'a> {
         self.destdir.join("usr").join(below)
     }
 
-    /// Makes a program, or a plugin, of a source of `crates/capi`; `libraries` stand behind it.
+    /// Makes a program, a plugin or an object of a source of `crates/capi`; `libraries` stand behind it.
     pub(super) fn compile(&self, options: &str, source: &str, to: &Path, libraries: &[String]) -> Result<()> {
         let [compiler, standard] = compiler_of(self.toolchain, source);
         let path = format!("crates/capi/{source}");
         let (options, ours) = (options.split_whitespace(), self.pkg_config("--cflags")?);
         let compile = cmd!(self.sh, "{compiler} -O2 -pthread {standard} {STRICT...} {options...} {ours...}");
         silently(compile.arg(path).arg("-o").arg(to).args(libraries)).map(drop)
+    }
+
+    /// Makes a program of what one source of `crates/capi` was compiled to.
+    fn link(&self, source: &str, object: &Path, to: &Path, libraries: &[String]) -> Result<()> {
+        let [compiler, _] = compiler_of(self.toolchain, source);
+        silently(cmd!(self.sh, "{compiler} -pthread {object} -o {to} {libraries...}")).map(drop)
     }
 
     /// What pkg-config says for this tree, and only for it.
@@ -174,10 +180,16 @@ pub(super) fn build_and_run(bench: &mut Bench<'_>) -> Result<()> {
             let text = bench.sh.read_file(Path::new("crates/capi").join(source).with_extension("out"));
             expected = Some(text.context("write down what the program prints")?);
         }
+        // Once, however it is linked.
+        let object = place(bench, source, "object");
+        if let Err(why) = bench.compile("-c", source, &object, &[]) {
+            bench.note(&format!("{} {source}", compiler_of(bench.toolchain, source)[0]), Err(why));
+            continue;
+        }
         for (linking, libraries) in &linkings {
             let path = place(bench, source, linking);
             let what = format!("{} {source} {linking}", compiler_of(bench.toolchain, source)[0]);
-            if let Err(why) = bench.compile("", source, &path, libraries) {
+            if let Err(why) = bench.link(source, &object, &path, libraries) {
                 bench.note(&what, Err(why));
                 continue;
             }

@@ -227,7 +227,7 @@ fn header_text(root: &Path, product: Option<&str>) -> Result<String> {
     config.export.exclude = ours.map(str::to_owned).collect();
 
     let sh = shell(root)?;
-    let target = built::target(root).join("header");
+    let target = built::target(root).join("capi-debug"); // what it stands on is built there anyway
     let cargo = cmd!(sh, "cargo rustc --quiet -p stanchion-capi --lib --features").arg(features);
     let cargo = cargo.arg("--target-dir").arg(&target).args(["--", "-Zunpretty=expanded"]);
     let expanded = cargo.env("RUSTC_BOOTSTRAP", "stanchion_c").read()?;
