@@ -20,8 +20,9 @@ pub(super) fn provoke(what: &str) -> Result<(), &'static str> {
     match what {
         "panic" => panic!("as provoked"),
         "exception" => {
+            // In the first section of the image, so that the check knows how its address begins.
             // SAFETY: the instruction raises an exception, which ends the run.
-            unsafe { asm!("ud2") }
+            unsafe { asm!(".pushsection .text.boot", "2: ud2", ".popsection", "jmp 2b") }
         }
         "null" => {
             let nowhere: *const u8 = core::ptr::without_provenance(black_box(0x10));
