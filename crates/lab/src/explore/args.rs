@@ -46,11 +46,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", default_value_t = Options::default().depth, value_parser = within(1_u32, 64))]
     depth: u32,
 
-    /// Threads of a schedule, at most
+    /// Contexts of a schedule, at most
     #[arg(long, value_name = "N", default_value_t = Options::default().contexts, value_parser = within(1_usize, CONTEXTS))]
-    threads: usize,
+    contexts: usize,
 
-    /// Acquisitions of each thread, at most, tries not counted
+    /// Acquisitions of each context, at most, tries not counted
     #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = within(1_u32, ROUNDS_MOST))]
     acquisitions: u32,
 
@@ -94,7 +94,7 @@ impl Args {
     pub(super) fn options(&self) -> Options {
         let faults = self.fault.iter().flat_map(|faults| faults.iter());
         Options {
-            contexts: self.threads,
+            contexts: self.contexts,
             rounds: self.acquisitions,
             strategy: self.strategy,
             depth: self.depth,
@@ -120,7 +120,7 @@ impl Args {
         let Options { contexts, rounds, strategy, depth, faults } = self.options();
         let faults = faults.map(|faults| format!(" --fault {faults}")).unwrap_or_default();
         let name = strategy.name();
-        format!(" --strategy {name} --depth {depth} --threads {contexts} --acquisitions {rounds}{faults}")
+        format!(" --strategy {name} --depth {depth} --contexts {contexts} --acquisitions {rounds}{faults}")
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
         for bad in ["", "5", "s", "-1s", "1000h", "NaNs", "infs"] {
             assert!(time(bad).is_err(), "{bad}");
         }
-        assert!(args(&["--threads", "0"]).is_err() && args(&["--threads", "9"]).is_err());
-        assert!(args(&["--threads", "8"]).is_ok());
+        assert!(args(&["--contexts", "0"]).is_err() && args(&["--contexts", "9"]).is_err());
+        assert!(args(&["--contexts", "8"]).is_ok());
     }
 }

@@ -54,7 +54,7 @@ fn explore_all(args: &Args) -> Result<ExitCode, String> {
     let Options { contexts, rounds, strategy, depth, faults } = args.options();
     let (strategy, faults) = (strategy.name(), faults.map(|faults| faults.to_string()));
     let options = json!({
-        "threads": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults
+        "contexts": contexts, "rounds": rounds, "strategy": strategy, "depth": depth, "faults": faults
     });
     let experiment = Experiment::open(&args.files, &Report::FORMATS, subjects.len())?;
     let set_up = format!("seed {}, {}", args.seed, args.describe());

@@ -41,7 +41,7 @@ fn broken_locks_are_caught_as_stated() {
 
 #[test]
 fn a_failure_comes_up_again_by_the_line_that_was_printed() {
-    let found = explore(&["--lock", "busted-early-look", "--seed", "1", "--threads", "3", "--jobs", "1"]);
+    let found = explore(&["--lock", "busted-early-look", "--seed", "1", "--contexts", "3", "--jobs", "1"]);
     let text = stdout(&found);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("again, ")).collect();
     assert_eq!(lines.len(), 2, "{text}");
@@ -105,7 +105,7 @@ fn bad_input_is_refused_in_one_line() {
     for (args, line) in [
         (&["--lock", "qspim"][..], "unknown lock 'qspim': nearest are qspin"),
         (&["--fault", "stave"], "unknown fault 'stave': nearest are starve"),
-        (&["--threads", "9"], "invalid value '9' for '--threads <N>': must be a number from 1 to 8"),
+        (&["--contexts", "9"], "invalid value '9' for '--contexts <N>': must be a number from 1 to 8"),
         (
             &["--time", "5"],
             "invalid value '5' for '--time <TIME>': the time '5' has no unit: write for example",
