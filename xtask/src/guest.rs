@@ -117,7 +117,7 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
             let status = gone.in_time().and_then(|status| status.code());
             let printed = files::text(&log)? + &files::text(&err)?;
             match check.judge(status, &printed) {
-                Err(trouble) if tried < check.tries => {
+                Err(trouble) if tried < check.tries && check.is_chance(status) => {
                     println!("{:<20} {trouble}: run {} follows", check.name, tried + 1);
                 }
                 judged => break (judged, printed, gone.wall),
@@ -134,6 +134,12 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
 }
 
 impl Check {
+    /// Whether a run may have ended with this status though the lock is broken: it hung, nothing was noticed,
+    /// or something else was.
+    fn is_chance(&self, status: Option<i32>) -> bool {
+        status.is_none_or(|code| [End::Ok as i32, self.ends as i32].contains(&code))
+    }
+
     /// Judges a run that ended with this status, or had to be killed, and printed this.
     fn judge(&self, status: Option<i32>, printed: &str) -> Result<()> {
         let wanted = self.ends as i32;
@@ -167,6 +173,14 @@ mod tests {
         assert_eq!(trouble(ok, "{\"record\":\"boot\"}\n").as_deref(), Some("there is no record 'end'"));
         let wrong = good.replace("true", "false");
         assert_eq!(trouble(ok, &wrong).as_deref(), Some("it does not say '\"ok\":true'"));
+    }
+
+    #[test]
+    fn a_machine_that_resets_or_panics_is_no_chance() {
+        let check = Check { ends: End::Failed, tries: 8, ..Check::default() };
+        let chances =
+            [None, Some(33), Some(35), Some(37), Some(0), Some(1)].map(|code| check.is_chance(code));
+        assert_eq!(chances, [true, true, true, false, false, false]);
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! What registries are to have: the wheel for Python, and the crates.
 //!
-//! `cargo xtask wheel` builds the wheel; `--check` uses and tests it in a fresh environment. All of it is
-//! below `target/python`, and all versions are pinned in `crates/python/requirements-test.txt`.
+//! `cargo xtask wheel` builds the wheel; `--check` uses and tests it in a fresh environment. Wheels, tools
+//! and that environment are below `target/python`; what tests need is pinned in
+//! `crates/python/requirements-test.txt`.
 //!
 //! `cargo xtask release --dry-run` says whether the crates can be published whose manifests say that they are
 //! to be (`publish`). Cargo packs and builds them as they would come from the registry, and knows the order.
@@ -14,8 +15,7 @@ use std::path::{Path, PathBuf};
 use xshell::{Shell, cmd};
 
 const PACKAGE: &str = "crates/python";
-/// What builds the wheel, and what installs it and all that its tests need, in a fifth of pip's time.
-const TOOLS: [&str; 2] = ["maturin==1.16.0", "uv==0.13.9"];
+const MATURIN: &str = "maturin==1.16.0";
 /// What a wheel may have, in bytes.
 const LARGEST: u64 = 10 << 20;
 
@@ -36,11 +36,9 @@ pub(crate) fn wheel(root: &Path, request: &Request) -> Result<bool> {
     let sh = shell(root)?;
     let place = built::target(root).join("python");
     let (tools, wheels) = (place.join("tools"), place.join("wheels"));
-    let [maturin, uv] = ["maturin", "uv"].map(|tool| tools.join("bin").join(tool));
-    if !(maturin.exists() && uv.exists()) {
-        let python = environment(&sh, &tools)?;
-        cmd!(sh, "{python} -m pip install --quiet --no-compile --disable-pip-version-check {TOOLS...}")
-            .run()?;
+    let maturin = tools.join("bin/maturin");
+    if !maturin.exists() {
+        install(&sh, &environment(&sh, &tools)?, &[MATURIN])?;
     }
     sh.remove_path(&wheels)?;
     let profile = if request.debug { "dev" } else { "release" };
@@ -57,7 +55,7 @@ pub(crate) fn wheel(root: &Path, request: &Request) -> Result<bool> {
         println!("{PACKAGE}:1: [wheel] the wheel has more than {LARGEST} bytes");
         return Ok(false);
     }
-    Ok(!request.check || check(root, &sh, &uv, &wheel, request.ray)?)
+    Ok(!request.check || check(root, &sh, &place, &wheel, request.ray)?)
 }
 
 /// An environment of its own, made anew; its interpreter.
@@ -66,20 +64,23 @@ fn environment(sh: &Shell, place: &Path) -> Result<PathBuf> {
     Ok(place.join("bin/python"))
 }
 
+fn install(sh: &Shell, python: &Path, what: &[&str]) -> Result<()> {
+    Ok(cmd!(sh, "{python} -m pip install --quiet --no-compile --disable-pip-version-check {what...}")
+        .run()?)
+}
+
 /// Whether all goes well with the wheel in a fresh environment.
-fn check(root: &Path, sh: &Shell, uv: &Path, wheel: &Path, ray: bool) -> Result<bool> {
-    let place = built::target(root).join("python");
+fn check(root: &Path, sh: &Shell, place: &Path, wheel: &Path, ray: bool) -> Result<bool> {
     let python = environment(sh, &place.join("fresh"))?;
-    let install = |what: &[&str]| cmd!(sh, "{uv} pip install --quiet --python {python} {what...}").run();
     let _package = sh.push_dir(PACKAGE);
-    install(&[&*wheel.to_string_lossy()])?;
+    install(sh, &python, &[&wheel.to_string_lossy()])?;
     // The example needs nothing but the wheel.
     let example = place.join("example.py");
     sh.write_file(&example, block(&sh.read_file("README.md")?)?)?;
     cmd!(sh, "{python} {example}").run()?;
-    install(&["-r", "requirements-test.txt"])?;
+    install(sh, &python, &["-r", "requirements-test.txt"])?;
     if ray {
-        install(&["-r", "requirements-ray.txt"])?;
+        install(sh, &python, &["-r", "requirements-ray.txt"])?;
     }
     // The `stanchion` command and its interposer, as other jobs of CI build them: `advise` starts it.
     built::interposer(root, false)?;

@@ -13,7 +13,7 @@ use std::thread;
 use std::time::Instant;
 
 /// Commands of this program that build in `target/debug`, or share something there with a job that does.
-const BUILD_THERE: &[&str] = &["aarch64", "dependents", "release"];
+const BUILD_THERE: &[&str] = &["aarch64", "dependents", "release", "wheel"];
 
 /// How long what is printed may be unseen.
 const MOMENT: Duration = Duration::from_millis(50);
@@ -87,7 +87,7 @@ fn show(text: &mut impl Read) {
 /// Whether a job leaves `target/debug` alone. This program stands there too, but is not built again.
 fn is_built_apart(job: &Job) -> bool {
     job.steps.iter().all(|step| match step.words().as_slice() {
-        ["cargo", "xtask", name, words @ ..] => !BUILD_THERE.contains(name) && !words.contains(&"--debug"),
+        ["cargo", "xtask", name, ..] => !BUILD_THERE.contains(name),
         ["cargo", words @ ..] => words.iter().any(|word| ["--release", "--target-dir"].contains(word)),
         ["msrv", ..] => false,
         _ => true,
@@ -126,7 +126,7 @@ mod tests {
         let there = all.iter().filter(|job| !is_built_apart(job));
         let first: Vec<_> = there.map(|job| job.name.as_str()).collect();
         let day = ["fmt", "clippy", "unit", "test", "drop-in", "doc", "no-std", "python", "msrv", "model"];
-        let night = ["aarch64", "musl", "release", "dependents"];
+        let night = ["aarch64", "musl", "release", "python-ray", "dependents"];
         assert_eq!(first, [day.as_slice(), &night].concat());
         let building = "sh -c 'mkdir building && sleep 0.2 && rmdir building'";
         let jobs = ["one", "other"].map(|name| job(name, &["cargo --version", building]));
