@@ -108,12 +108,8 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
         let mut tried = 0;
         let (judged, printed, wall) = loop {
             tried += 1;
-            let mut machine = Command::new(qemu);
-            machine.args(MACHINE.split_whitespace()).args(["-smp", &check.vcpus.to_string()]);
-            machine.args(check.more.split_whitespace());
-            machine.arg("-kernel").arg(image).args(["-append", &check.line]);
             let limit = if check.tries > 1 { LIMIT_OF_A_TRY } else { LIMIT };
-            let gone = process::run(&mut machine, [&log, &err], limit)?;
+            let gone = process::run(&mut check.machine(qemu, image), [&log, &err], limit)?;
             let status = gone.in_time().and_then(|status| status.code());
             let printed = files::text(&log)? + &files::text(&err)?;
             match check.judge(status, &printed) {
@@ -134,6 +130,14 @@ fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bo
 }
 
 impl Check {
+    fn machine(&self, qemu: &str, image: &Path) -> Command {
+        let mut machine = Command::new(qemu);
+        machine.args(MACHINE.split_whitespace()).args(["-smp", &self.vcpus.to_string()]);
+        machine.args(self.more.split_whitespace());
+        machine.arg("-kernel").arg(image).args(["-append", &self.line]);
+        machine
+    }
+
     /// Whether a run may have ended with this status though the lock is broken: it hung, nothing was noticed,
     /// or something else was.
     fn is_chance(&self, status: Option<i32>) -> bool {
