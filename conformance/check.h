@@ -257,6 +257,15 @@ UNUSED static void end_of_child(pid_t child, const char *file, int line) {
 }
 #define END_CHILD(child) end_of_child(child, __FILE__, __LINE__)
 
+/* Becomes this program anew. By its path: under valgrind, /proc/self/exe is valgrind. */
+UNUSED static void exec_again(const char *test) {
+    char path[4096];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+    if (length <= 0) return;
+    path[length] = 0;
+    execl(path, path, test, (char *)NULL);
+}
+
 /* Runs this program again, as `test` or as nothing in particular, with a variable set and another LD_PRELOAD unless that is NULL.
  * It must end well; what it prints on stdout comes into `said`. */
 UNUSED static void run_again(const char *test, const char *variable, const char *preload, char *said, size_t room) {
@@ -270,7 +279,7 @@ UNUSED static void run_again(const char *test, const char *variable, const char 
         close(ends[1]);
         if (preload) setenv("LD_PRELOAD", preload, 1);
         setenv(variable, "1", 1);
-        execl("/proc/self/exe", "again", test, (char *)NULL);
+        exec_again(test);
         _exit(126);
     }
     close(ends[1]);

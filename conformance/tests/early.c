@@ -107,7 +107,7 @@ TEST(exec_while_threads_wait) {
     START(waits_for_ever, NULL);
     AWAIT(READ(&waiting));
     settle();
-    execl("/proc/self/exe", "early", "early.constructor_of_a_linked_library", (char *)NULL);
+    exec_again("early.constructor_of_a_linked_library");
     FAIL("exec: %s", strerror(errno));
 }
 

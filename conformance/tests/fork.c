@@ -321,7 +321,7 @@ TEST(fork_and_exec) {
     for (int i = 0; i < 10; i++) {
         pid_t child = forked();
         if (child == 0) {
-            execl("/proc/self/exe", "fork", "fork.waiters_stay_with_the_parent", (char *)NULL);
+            exec_again("fork.waiters_stay_with_the_parent");
             _exit(126);
         }
         END_CHILD(child);

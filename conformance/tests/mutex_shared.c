@@ -16,6 +16,7 @@ struct common {
 
 static struct common *make_common(const struct kind *kind) {
     struct common *common = ANY(struct common, shared_memory(sizeof *common));
+    needs_any_clock(kind);
     make_mutex(&common->mutex, kind);
     return common;
 }

@@ -58,6 +58,7 @@ static void *times_out(void *unused) {
 
 TEST_EACH(held_one_times_out, KINDS) {
     static const long DEADLINES[] = {-5000, -1, 0, 3, 25};
+    needs_any_clock(&KINDS[row]);
     make_mutex(&M, &KINDS[row]);
     GIVES(pthread_mutex_lock(&M), 0);
     for (way_of_thread = 0; way_of_thread < ROWS(TIMED_WAYS); way_of_thread++) {
@@ -92,6 +93,7 @@ static void *with_odd_deadlines(void *unused) {
 
 TEST_EACH(held_one_with_odd_deadlines, KINDS) {
     kind_of_M = &KINDS[row];
+    needs_any_clock(kind_of_M);
     make_mutex(&M, kind_of_M);
     GIVES(pthread_mutex_lock(&M), 0);
     END(START(with_odd_deadlines, NULL));
@@ -114,6 +116,7 @@ static void *gets_it_in_time(void *unused) {
 }
 
 TEST_EACH(waiter_gets_it_before_the_deadline, KINDS) {
+    needs_any_clock(&KINDS[row]);
     make_mutex(&M, &KINDS[row]);
     for (way_of_thread = 0; way_of_thread < ROWS(TIMED_WAYS); way_of_thread++) {
         GIVES(pthread_mutex_lock(&M), 0);
@@ -130,6 +133,7 @@ TEST_EACH(waiter_gets_it_before_the_deadline, KINDS) {
 
 TEST_EACH(lock_by_the_owner, KINDS) {
     const struct kind *kind = &KINDS[row];
+    needs_any_clock(kind);
     make_mutex(&M, kind);
     GIVES(pthread_mutex_lock(&M), 0);
     for (size_t i = 0; i < ROWS(TIMED_WAYS); i++) {
@@ -183,6 +187,7 @@ TEST_EACH(some_give_up_and_some_get_it, KINDS) {
     enum { THREADS = 9 };
     pthread_t threads[THREADS];
     size_t ways[THREADS];
+    needs_any_clock(&KINDS[row]);
     make_mutex(&M, &KINDS[row]);
     for (size_t i = 0; i < THREADS; i++) {
         ways[i] = i % ROWS(TIMED_WAYS);

@@ -12,6 +12,8 @@ mod advise {
     pub(crate) mod load;
     mod program;
     mod telling;
+    mod window;
+    mod workers;
 }
 #[path = "../../crates/lab/src/run"]
 mod run {

@@ -7,6 +7,7 @@ mod advise;
 mod kit;
 mod measure;
 mod play;
+mod predicted;
 mod report;
 mod table;
 

@@ -110,6 +110,15 @@ impl Program {
         [1, self.overcommit.unwrap_or(8)]
     }
 
+    /// What is recorded of it: only the steps that have a rate, as what is predicted is theirs, and `longer`
+    /// times as much of them.
+    pub(super) fn recorded(&self, longer: u64) -> Self {
+        let Amount { seconds, size, over, corpus } = self.measure;
+        let measure = Amount { seconds: seconds * longer, size: size * longer, over, corpus };
+        let steps = self.steps.iter().filter(|step| step.rate.is_some()).cloned().collect();
+        Self { measure, steps, ..self.clone() }
+    }
+
     pub(crate) fn under_lock(&self) -> impl Iterator<Item = &Words> {
         self.server.iter().chain(self.steps.iter().filter_map(|step| step.run.as_ref()))
     }
@@ -210,6 +219,18 @@ mod tests {
         assert_eq!(programs[0].package, "b c");
         assert_eq!((programs[0].levels(), programs[0].hot), ([1, 8], false));
         assert!(matches!(programs[0].steps[0].rate, Some(Rate::Time { .. })));
+    }
+
+    #[test]
+    fn only_what_has_a_rate_is_recorded_and_longer() {
+        let checked = GOOD.replace(
+            "[[program.step]]",
+            "[[program.step]]\nplain = [\"b\"]\nexpect = [\"x\"]\n[[program.step]]",
+        );
+        let program = parse(&checked).expect("it is right").remove(0);
+        let recorded = program.recorded(3);
+        assert_eq!((program.steps.len(), recorded.steps.len()), (2, 1));
+        assert_eq!((recorded.steps[0].command().0[0].as_str(), recorded.measure.size), ("a", 6));
     }
 
     #[test]

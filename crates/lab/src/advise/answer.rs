@@ -26,9 +26,17 @@ pub(super) fn text(report: &Report) -> String {
     format!("{before}\n{}{after}", pieces(&table(&columns(report), &rows(report)), 4))
 }
 
+/// Which parts of the recording are not replayed.
+fn left_out(ends: &[f64; 2]) -> Option<String> {
+    let ends = [("first", ends[0]), ("last", ends[1])].into_iter().filter(|(_, nanos)| *nanos > 0.0);
+    let ends: Vec<String> = ends.map(|(end, nanos)| format!("the {end} {}", format_ns(nanos))).collect();
+    let ends = (!ends.is_empty()).then(|| ends.join(" and "))?;
+    Some(format!("That is without {ends}, in which hardly anything was taken."))
+}
+
 /// What is said before the table, and behind it.
 fn around(report: &Report) -> [String; 2] {
-    let Recording { acquisitions, span_ns, threads, at_once, waiting, limits, program, .. } =
+    let Recording { acquisitions, span_ns, threads, at_once, waiting, limits, program, left_out_ns, .. } =
         &report.recording;
     let (span, threads, waiting) = (format_ns(*span_ns), plural(*threads, "thread"), percent(*waiting));
     let mut before = headline(report);
@@ -36,6 +44,7 @@ fn around(report: &Report) -> [String; 2] {
     before.push(format!(
         "Recorded: {acquisitions} acquisitions in {span} by {threads}, {at_once} at a time; they waited for locks {waiting} of their time."
     ));
+    before.extend(left_out(left_out_ns));
     let told = |share, name: &str| format!("{} of all waiting is for {name}.", percent(share));
     before.extend(match report.deciding()[..] {
         [(one, share), (other, more)] if one.name() == other.name() => {

@@ -11,9 +11,6 @@ use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A thread is a worker if it took locks at least this part as often as the busiest one.
-const WORKER: u64 = 10;
-
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
 /// A smaller part of the CPU time that other processes use is an accident.
@@ -53,6 +50,8 @@ pub(crate) struct Recording {
     pub at_once: usize,
     pub acquisitions: u64,
     pub span_ns: f64,
+    /// Nanoseconds at the beginning and the end that are left out, because hardly anything was taken.
+    pub left_out_ns: [f64; 2],
     /// Acquisitions in a second.
     pub rate: f64,
     /// Of the workers' time, what went into waiting for locks.
@@ -76,12 +75,7 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
     let busiest = busiest
         .ok_or("has no events: no pthread lock that can be replaced was taken, so that no lock helps")?;
-    // Workers come first in the replay.
-    let most = busiest.values().map(events).max().unwrap_or(0);
-    let is_worker = |chunks: &Vec<Chunk>| events(chunks) > 0 && events(chunks) * WORKER >= most;
-    let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
-    let workers = threads.len();
-    threads.extend(others);
+    let threads: Vec<Vec<Chunk>> = busiest.into_values().collect();
     if let Some(costs) = &mut whole.meta.cost {
         let mut waited = Waited::default();
         for chunk in threads.iter().flatten() {
@@ -92,11 +86,12 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         costs.fit(&waited);
     }
     let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
+    let workers = program.workers;
     let tell = |busy: f64| {
-        let told = |(index, chunks): (usize, &Vec<Chunk>)| {
-            telling::script(&program, index, chunks, if index < workers { busy } else { 0.0 })
+        let told = |(place, &thread): (usize, &usize)| {
+            telling::script(&program, thread, &threads[thread], if place < workers { busy } else { 0.0 })
         };
-        threads.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
+        program.order.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
     };
     let mut told = tell(0.0)?;
     let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
@@ -137,9 +132,11 @@ impl Others {
     /// was off its CPU for moments that the recording does not show; that much is in the scripts already.
     fn of(program: &Program, told: &[Told], workers: usize) -> Option<Self> {
         let CpuTime { wall, own, others } = program.meta.cpu?;
-        // What the recording covers of all that.
-        let covered = (program.meta.ns(program.ends - program.begins) / wall).min(1.0);
-        let (own, others) = (own * covered, others * covered);
+        // What the recording covers of all that. Who takes hardly anything is taken to compute nothing.
+        let span = program.meta.ns(program.ends - program.begins);
+        let covered = if program.window.is_whole() { (span / wall).min(1.0) } else { 1.0 };
+        let own = own * covered;
+        let others = (others * covered).min((span * program.meta.provenance.cpus as f64 - own).max(0.0));
         let computed: f64 = told.iter().map(|told| told.computed).sum();
         let off: f64 = told[..workers].iter().map(|told| told.off).sum();
         let unseen = others - (computed - own).max(0.0);
@@ -182,6 +179,7 @@ impl Program<'_> {
             at_once: at_once.min(workers.len()),
             acquisitions,
             span_ns,
+            left_out_ns: self.window.left_out.map(|ticks| self.meta.ns(ticks)),
             rate: acquisitions as f64 * 1e9 / span_ns.max(1.0),
             waiting: waited / together.max(1.0),
             private_locks: self.seen.len() - locks.len(),

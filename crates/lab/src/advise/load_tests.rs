@@ -37,7 +37,7 @@ fn written_beside(chunks: &[Chunk], totals: Totals, cpu: Option<CpuTime>) -> tem
         ticks_per_ns: 1.0,
         limit: 1,
         program: vec!["/bin/test".into()],
-        provenance: Provenance::collect(0),
+        provenance: Provenance { cpus: 2, ..Provenance::collect(0) },
         cost: None,
         cpu,
     };
@@ -213,6 +213,41 @@ fn what_clients_compute_takes_cpus() {
     for ((without, told), others) in [(rate(0.0, false), false), (rate(30e6, true), true)] {
         assert!(without > most * 2.0 && told == others, "{without}: threads that sleep");
     }
+}
+
+/// Threads take a lock every millisecond for some seconds, a hundred times as often for one, and seldom
+/// again.
+fn idle_at_both_ends(thread: u64) -> Chunk {
+    const MS: u64 = 1_000_000;
+    let idle = |from: u64, rounds: u64| (0..rounds).map(move |round| from + round * 50 * MS);
+    let busy = (0..20_000).map(|round| 2000 * MS + round * MS / 20);
+    let mut last = 0;
+    let events: Vec<Event> = idle(MS, 39)
+        .chain(busy)
+        .chain(idle(3001 * MS, 30))
+        .map(|came| event(5, came, core::mem::replace(&mut last, came + 900), 0, 900))
+        .collect();
+    chunk(thread, &events)
+}
+
+#[test]
+fn a_server_without_clients_is_not_replayed() {
+    let file = written(&[idle_at_both_ends(1), idle_at_both_ends(2)], Totals::default());
+    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let [first, last] = recording.left_out_ns;
+    assert!((1.99e9..2.02e9).contains(&first) && (1.4e9..1.46e9).contains(&last), "{recording:?}");
+    assert!((0.97e9..1.0e9).contains(&recording.span_ns), "{recording:?}");
+    assert!((39_100..40_000).contains(&recording.acquisitions), "{recording:?}");
+    let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
+    let workload = Arc::new(recorded.workload("test"));
+    let case = Case { machine, workload, lock: "stanchion".into(), workers: 2 };
+    let cells = predict::all(&recording, &[case], &[1, 2, 3, 4], true);
+    let rates = &cells[0].as_ref().expect("simulated").rate.values;
+    assert!(rates.iter().all(|rate| (38e3..42e3).contains(rate)), "from no moment on it is idle: {rates:?}");
+    let (_, steady) =
+        load(written(&[nested(1, 500), nested(2, 500)], Totals::default()).path(), &Places::default(), false)
+            .expect("a recording");
+    assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
 }
 
 #[test]

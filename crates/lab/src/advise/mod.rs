@@ -1,8 +1,8 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`program`], [`telling`]) becomes what the simulator replays. It is run on the
-//! machines that were asked for ([`place`]) with each lock ([`predict`]); the [`report`] decides, and the
-//! [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
+//! A recording ([`load`], [`window`], [`program`], [`workers`], [`telling`]) becomes what the simulator
+//! replays. It is run on the machines that were asked for ([`place`]) with each lock ([`predict`]); the
+//! [`report`] decides, and the [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
 mod answer;
 mod args;
 mod load;
@@ -12,6 +12,8 @@ mod program;
 mod report;
 mod telling;
 mod usl;
+mod window;
+mod workers;
 
 use crate::run;
 use crate::sim::timeline::{self, Caption};

@@ -1,17 +1,31 @@
 //! What has to be known of all threads of a recording before the script of any can be written: its span, its
-//! locks, and which notification ended which wait.
+//! locks, which threads are workers, and which notification ended which wait.
+use super::window::Window;
+use super::workers;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::HashMap;
+
+/// A lock that one thread took this part of all times is its own, although another one looked: memcached's
+/// workers count under a mutex each, which its maintainer takes to add them up.
+const OWN: f64 = 0.99;
 
 /// What was seen of a lock, in ticks.
 #[derive(Default)]
 pub(super) struct Seen {
-    pub threads: BTreeSet<u64>,
+    /// How often each thread took it.
+    pub threads: HashMap<usize, u64>,
     pub events: u64,
     pub waited: u64,
     pub held: u64,
+}
+
+impl Seen {
+    pub(super) fn is_shared(&self) -> bool {
+        let most = self.threads.values().max().copied().unwrap_or(0);
+        self.threads.len() > 1 && (most as f64) < OWN * self.events as f64
+    }
 }
 
 pub(super) type Identity = (u64, bool);
@@ -23,9 +37,14 @@ pub(super) fn identity(event: &Event) -> Identity {
 /// What has to be known of all threads before the script of any can be written.
 pub(super) struct Program<'a> {
     pub meta: &'a Meta,
+    pub window: Window,
     pub begins: u64,
     pub ends: u64,
     pub seen: HashMap<Identity, Seen>,
+    /// Threads in the replay's order: workers first. `places` has where each one went.
+    pub order: Vec<usize>,
+    pub places: Vec<usize>,
+    pub workers: usize,
     /// Shared locks, those that were taken most often first, and their numbers.
     pub shared: Vec<Identity>,
     pub numbers: HashMap<Identity, u32>,
@@ -35,18 +54,20 @@ pub(super) struct Program<'a> {
 }
 
 impl<'a> Program<'a> {
+    /// None if the recording is damaged.
     pub(super) fn survey(threads: &[Vec<Chunk>], meta: &'a Meta) -> Option<Self> {
+        let window = Window::of(threads.iter().flatten())?;
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
         let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
         for (thread, chunks) in threads.iter().enumerate() {
             let (mut waited, mut notified) = (0, 0);
             for chunk in chunks {
-                begins = begins.min(chunk.base);
-                chunk.items(|item| match item {
+                begins = begins.min(chunk.base.max(window.from));
+                window.items(chunk, |item| match item {
                     Item::Event(event) => {
                         let lock = seen.entry(identity(&event)).or_default();
-                        lock.threads.insert(chunk.thread);
+                        *lock.threads.entry(thread).or_default() += 1;
                         lock.events += 1;
                         lock.waited = lock.waited.saturating_add(event.wait);
                         lock.held = lock.held.saturating_add(event.hold);
@@ -67,14 +88,27 @@ impl<'a> Program<'a> {
                 })?;
             }
         }
-        let shared = seen.iter().filter(|(_, lock)| lock.threads.len() > 1);
+        let shared = seen.iter().filter(|(_, lock)| lock.is_shared());
         let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
         shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
+        let is_worker = workers::of(threads.len(), &seen);
+        let (mut order, others): (Vec<usize>, Vec<usize>) =
+            (0..threads.len()).partition(|&thread| is_worker[thread]);
+        let workers = order.len();
+        order.extend(others);
+        let mut places = vec![0; order.len()];
+        for (place, &thread) in order.iter().enumerate() {
+            places[thread] = place;
+        }
         Some(Self {
             meta,
+            window,
             begins: begins.min(ends),
             ends,
             seen,
+            order,
+            places,
+            workers,
             numbers: shared.iter().copied().zip(0..).collect(),
             shared,
             waits: waits.len(),

@@ -22,12 +22,15 @@ pub(super) struct Told {
 /// `busy` is what other processes compute for each nanosecond that the thread is off its CPU. It stands in
 /// the script as the thread's own.
 pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], busy: f64) -> Option<Told> {
-    let base = chunks.first()?.base;
+    let base = chunks.first()?.base.max(program.window.from);
     // Events come in the order of releases. Who held several took those first that have a negative time
     // before them, so these are read before all are merged.
     let mut outer = Vec::new();
     for chunk in chunks {
-        chunk.events(|event| outer.extend((event.think < 0).then_some(*event)))?;
+        program.window.items(chunk, |item| match item {
+            Item::Event(event) if event.think < 0 => outer.push(event),
+            _ => {}
+        })?;
     }
     outer.sort_by_key(|event| event.came);
     let mut telling = Telling {
@@ -45,7 +48,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], busy: f6
         off: 0.0,
     };
     for chunk in chunks {
-        chunk.items(|item| telling.item(item))?;
+        program.window.items(chunk, |item| telling.item(item))?;
     }
     telling.marks_until(u64::MAX);
     let Telling { writer, computed, off, .. } = telling;
@@ -157,7 +160,9 @@ impl Telling<'_> {
                 let cause = self.program.causes.get(&(self.index, self.waits)).filter(|_| was_notified);
                 self.waits += u64::from(was_notified);
                 let step = match cause {
-                    Some(&(thread, number)) => Step::Wait { thread: thread as u32, notices: number + 1 },
+                    Some(&(thread, number)) => {
+                        Step::Wait { thread: self.program.places[thread] as u32, notices: number + 1 }
+                    }
                     None => Step::Sleep(self.program.meta.ns(span) as u64),
                 };
                 self.step(at.saturating_sub(span), Some(step));
