@@ -76,6 +76,7 @@ TEST_EACH(at_another_address, SHARED) {
     void *there = mmap(NULL, sizeof(struct common), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     SETUP(here != MAP_FAILED && there != MAP_FAILED && here != there);
     struct common *common = ANY(struct common, here);
+    needs_any_clock(&SHARED[row]);
     make_mutex(&common->mutex, &SHARED[row]);
     pid_t child = forked();
     if (child == 0) {
