@@ -81,9 +81,19 @@ pub(super) fn markdown(cells: &[Cell]) -> String {
     let judged = Judged::of(cells);
     let Judged { right, surely_wrong, right_by_half, right_of_rounds, loads, below_law, programs, .. } =
         &judged;
+    let _ = write!(
+        out,
+        "\nThe advised lock is the best or within 5 % of it in {right} of {loads} loads, and in {surely_wrong} rounds tell for sure that it is not. "
+    );
+    if cells.iter().all(|cell| cell.rounds.len() > 1) {
+        let _ = write!(
+            out,
+            "By half of the rounds it is in {right_by_half}, and the lock that the other half would choose in {right_of_rounds}. "
+        );
+    }
     let _ = writeln!(
         out,
-        "\nThe advised lock is the best or within 5 % of it in {right} of {loads} loads, and in {surely_wrong} rounds tell for sure that it is not. By half of the rounds it is in {right_by_half}, and the lock that the other half would choose in {right_of_rounds}. The median error is {}. Where the law was not fitted, it is below the law's in {below_law} of {programs} programs.",
+        "The median error is {}. Where the law was not fitted, it is below the law's in {below_law} of {programs} programs.",
         percent(judged.error)
     );
     out
@@ -104,7 +114,7 @@ struct Judged {
     surely_wrong: usize,
     /// Loads in which it is as good as the best by one half of the rounds, as the mean of both halves.
     right_by_half: f64,
-    /// The same of the lock that the other half of the rounds would choose: no prediction can be better.
+    /// The same of the lock that the other half of the rounds would choose: how much is chance.
     right_of_rounds: f64,
     loads: usize,
     /// The median.
@@ -206,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn what_rounds_say_of_each_other_is_the_most_that_can_be_right() {
+    fn rounds_judge_each_other_by_halves() {
         let rounds = |cell: &mut Cell, own: [f64; 4]| cell.rounds = own.map(|own| (own, 1.0)).to_vec();
         let mut cells = [cell(8, "libc", 1.0, 1.0, true), cell(8, "x", 1.0, 1.0, false)];
         rounds(&mut cells[1], [2.0; 4]);

@@ -113,8 +113,8 @@ impl Program {
     /// What is recorded of it: only the steps that have a rate, as what is predicted is theirs, and `longer`
     /// times as much of them.
     pub(super) fn recorded(&self, longer: u64) -> Self {
-        let Amount { seconds, size, over, corpus } = self.measure;
-        let measure = Amount { seconds: seconds * longer, size: size * longer, over, corpus };
+        let Amount { seconds, size, .. } = self.measure;
+        let measure = Amount { seconds: seconds * longer, size: size * longer, ..self.measure };
         let steps = self.steps.iter().filter(|step| step.rate.is_some()).cloned().collect();
         Self { measure, steps, ..self.clone() }
     }

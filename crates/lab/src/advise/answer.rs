@@ -306,6 +306,22 @@ mod tests {
     use stanchion_cells::stats::Estimate;
 
     #[test]
+    fn ends_that_are_left_out_are_told() {
+        assert_eq!(left_out(&[0.0, 0.0]), None);
+        let told = |ends| left_out(&ends).expect("one is");
+        assert!(
+            told([1.1e9, 0.0]).starts_with("That is without the first 1.10 s, in which"),
+            "{}",
+            told([1.1e9, 0.0])
+        );
+        assert!(
+            told([1.1e9, 5e8]).contains("the first 1.10 s and the last 500 ms,"),
+            "{}",
+            told([1.1e9, 5e8])
+        );
+    }
+
+    #[test]
     fn rates_and_gains_of_seeds_of_two_kinds_are_ranges() {
         let cell = |lock: &str, values: &[f64]| {
             let (lock, rate) = (lock.to_owned(), Estimate::of(values.to_vec()));

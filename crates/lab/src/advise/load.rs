@@ -1,6 +1,6 @@
 //! From a recording to what the simulator replays.
 use super::program::{Identity, Program};
-use super::telling::{self, Told};
+use super::telling::{self, Beside, Told};
 use crate::run::Places;
 use crate::run::record::cost::Waited;
 use crate::run::record::file::{self, CpuTime, Totals};
@@ -52,7 +52,7 @@ pub(crate) struct Recording {
     pub span_ns: f64,
     /// Nanoseconds at the beginning and the end that are left out, because hardly anything was taken.
     pub left_out_ns: [f64; 2],
-    /// Acquisitions in a second.
+    /// Acquisitions of the workers in a second.
     pub rate: f64,
     /// Of the workers' time, what went into waiting for locks.
     pub waiting: f64,
@@ -87,17 +87,18 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     }
     let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
     let workers = program.workers;
-    let tell = |busy: f64| {
+    let tell = |beside: Beside| {
         let told = |(place, &thread): (usize, &usize)| {
-            telling::script(&program, thread, &threads[thread], if place < workers { busy } else { 0.0 })
+            let beside = if place < workers { beside } else { Beside::NOTHING };
+            telling::script(&program, thread, &threads[thread], beside)
         };
         program.order.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
     };
-    let mut told = tell(0.0)?;
+    let mut told = tell(Beside::NOTHING)?;
     let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
-    if let Some(others) = others.as_ref().filter(|_| !alone) {
+    if let Some(others) = &others {
         drop(told);
-        told = tell(others.busy)?;
+        told = tell(if alone { others.gone } else { others.there })?;
     }
     let scripts = told.into_iter().map(|told| told.script).collect();
     let (recorded, mut recording) = program.finish(scripts, workers);
@@ -123,25 +124,38 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
 struct Others {
     /// Of the CPU time that is used.
     share: f64,
-    /// For each nanosecond that a worker is off its CPU: 1 at most, so that what was recorded takes as long.
-    busy: f64,
+    /// If they compute on the same CPUs: 1 at most while a worker is off its CPU, so that what was recorded takes
+    /// as long.
+    there: Beside,
+    /// If they do not.
+    gone: Beside,
 }
 
 impl Others {
     /// None if it is little, or not known. Where more computing is recorded than the program had CPU time, it
-    /// was off its CPU for moments that the recording does not show; that much is in the scripts already.
+    /// was off its CPU for moments that the recording does not show. That much is in the scripts already, and is
+    /// taken out of them if the others are gone.
     fn of(program: &Program, told: &[Told], workers: usize) -> Option<Self> {
-        let CpuTime { wall, own, others } = program.meta.cpu?;
-        // What the recording covers of all that. Who takes hardly anything is taken to compute nothing.
-        let span = program.meta.ns(program.ends - program.begins);
-        let covered = if program.window.is_whole() { (span / wall).min(1.0) } else { 1.0 };
-        let own = own * covered;
-        let others = (others * covered).min((span * program.meta.provenance.cpus as f64 - own).max(0.0));
+        let CpuTime { wall, own, others, cpus } = program.meta.cpu?;
         let computed: f64 = told.iter().map(|told| told.computed).sum();
+        // What the recording covers of all that. Where an end is left out, all else is taken to be within: as far as
+        // the CPUs have time for it.
+        let span = program.meta.ns(program.ends - program.begins);
+        let (own, others) = if program.window.left_out == [0; 2] {
+            let covered = (span / wall).min(1.0);
+            (own * covered, others * covered)
+        } else {
+            let own = own.min(computed);
+            let most = cpus.map_or(f64::INFINITY, |cpus| span * f64::from(cpus) - own);
+            (own, others.min(most.max(0.0)))
+        };
         let off: f64 = told[..workers].iter().map(|told| told.off).sum();
-        let unseen = others - (computed - own).max(0.0);
-        let share = unseen / (own + others);
-        (share > OTHERS && off > 0.0).then_some(Self { share, busy: (unseen / off).min(1.0) })
+        let unseen = (others - (computed - own).max(0.0)).max(0.0);
+        let share = others / (own + others);
+        let busy = if off > 0.0 { (unseen / off).min(1.0) } else { 0.0 };
+        let there = Beside { busy, ..Beside::NOTHING };
+        let gone = Beside { own: (own / computed).min(1.0), ..Beside::NOTHING };
+        (share > OTHERS).then_some(Self { share, there, gone })
     }
 }
 
@@ -171,7 +185,10 @@ impl Program<'_> {
         let at_once = (together / union.max(1) as f64).round().max(1.0) as usize;
         let acquisitions = self.seen.values().map(|lock| lock.events).sum();
         let span_ns = self.meta.ns(self.ends - self.begins);
-        let waited: f64 = self.seen.values().map(|lock| self.meta.ns(lock.waited)).sum();
+        let of_workers = self.order[..self.workers].iter().map(|&thread| self.taken[thread]);
+        let (taken, waited) = of_workers.fold((0_u64, 0_u64), |(taken, waited), (more, longer)| {
+            (taken + more, waited.saturating_add(longer))
+        });
         let recording = Recording {
             program: self.meta.program.clone(),
             threads,
@@ -180,8 +197,8 @@ impl Program<'_> {
             acquisitions,
             span_ns,
             left_out_ns: self.window.left_out.map(|ticks| self.meta.ns(ticks)),
-            rate: acquisitions as f64 * 1e9 / span_ns.max(1.0),
-            waiting: waited / together.max(1.0),
+            rate: taken as f64 * 1e9 / span_ns.max(1.0),
+            waiting: self.meta.ns(waited) / together.max(1.0),
             private_locks: self.seen.len() - locks.len(),
             locks,
             limits: Vec::new(),

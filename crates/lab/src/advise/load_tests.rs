@@ -37,7 +37,7 @@ fn written_beside(chunks: &[Chunk], totals: Totals, cpu: Option<CpuTime>) -> tem
         ticks_per_ns: 1.0,
         limit: 1,
         program: vec!["/bin/test".into()],
-        provenance: Provenance { cpus: 2, ..Provenance::collect(0) },
+        provenance: Provenance::collect(0),
         cost: None,
         cpu,
     };
@@ -163,21 +163,7 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
     let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
     assert_eq!(recording.acquisitions, 200);
     recorded.once = true;
-    let machine = machine::load("small-vm").expect("shipped").machine;
-    let workload = recorded.workload("test");
-    let spec = stanchion_sim::Spec {
-        machine: &machine,
-        workload: &workload,
-        lock: "stanchion+qrw-readers-first",
-        tunings: &[],
-        contexts: 2,
-        seed: 1,
-        time: 1000 * stanchion_sim::MS,
-        warm_up: 0,
-        record: None,
-        most_events: u64::MAX,
-    };
-    let outcome = stanchion_sim::run(&spec, &|| false).expect("it ends");
+    let outcome = played(recorded, 2);
     let held = outcome.spent_on(stanchion_sim::Cause::Holding) / stanchion_sim::NS / 200;
     // Two readings of the clock are taken off.
     assert!((380..500).contains(&held), "{held} ns");
@@ -195,7 +181,7 @@ fn what_clients_compute_takes_cpus() {
         all.number = 200;
         all
     };
-    let cpu = |others| Some(CpuTime { wall: 20e6, own: 8e6, others });
+    let cpu = |others| Some(CpuTime { wall: 20e6, own: 8e6, others, cpus: Some(2) });
     let rate = |others, alone| {
         let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu(others));
         let (recorded, recording) = load(file.path(), &Places::default(), alone).expect("a recording");
@@ -248,6 +234,76 @@ fn a_server_without_clients_is_not_replayed() {
         load(written(&[nested(1, 500), nested(2, 500)], Totals::default()).path(), &Places::default(), false)
             .expect("a recording");
     assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
+}
+
+/// Thread 1 waits for a condition that thread 2 or 3 notifies, which are alike, and are workers; it is none.
+#[test]
+fn who_is_no_worker_waits_for_the_same_thread_as_before() {
+    let mut waits = chunk(1, &[]);
+    for last in (0..100).map(|round| round * 1300) {
+        waits.events.extend(mark(stanchion_wire::trace::mark::WAITED, 1200, &[100, 77]));
+        waits.events.extend(chunk(1, &[event(9, last + 900, last, 0, 400)]).events);
+    }
+    waits.number = 100;
+    let works = |thread, notifies: bool| {
+        let mut all = chunk(thread, &[]);
+        for last in (0..100).map(|round| round * 1300) {
+            if notifies {
+                all.events.extend(mark(stanchion_wire::trace::mark::NOTIFIED, 1150, &[0, 77]));
+            }
+            all.events.extend(chunk(thread, &[event(5, last + 900, last, 0, 400)]).events);
+        }
+        all.number = 100;
+        all
+    };
+    let file = written(&[waits, works(2, false), works(3, true)], Totals::default());
+    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    assert_eq!((recording.threads, recording.workers), (3, 2));
+    recorded.once = true;
+    let outcome = played(recorded, 3);
+    assert_eq!(outcome.ops, [100, 100, 100], "the first one is no worker, and each of its waits ends");
+}
+
+/// Each step once.
+fn played(recorded: Recorded, contexts: usize) -> stanchion_sim::Outcome {
+    let machine = machine::load("small-vm").expect("shipped").machine;
+    let workload = recorded.workload("test");
+    let spec = stanchion_sim::Spec {
+        machine: &machine,
+        workload: &workload,
+        lock: "stanchion+qrw-readers-first",
+        tunings: &[],
+        contexts,
+        seed: 1,
+        time: 1000 * stanchion_sim::MS,
+        warm_up: 0,
+        record: None,
+        most_events: u64::MAX,
+    };
+    stanchion_sim::run(&spec, &|| false).expect("it ends")
+}
+
+/// The recording does not show that a thread was off its CPU for less than 20 us. Clients had it then.
+#[test]
+fn what_seems_computed_is_not_if_the_clients_are_gone() {
+    let thread = |number| {
+        let all: Vec<Event> =
+            (0..2000).map(|round| event(5, round * 10_000 + 9000, round * 10_000, 0, 1000)).collect();
+        chunk(number, &all)
+    };
+    // Of the 40 ms that both seem to compute they had half.
+    let cpu = Some(CpuTime { wall: 20e6, own: 20e6, others: 20e6, cpus: Some(2) });
+    let rate = |alone| {
+        let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu);
+        let (recorded, recording) = load(file.path(), &Places::default(), alone).expect("a recording");
+        let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
+        let workload = Arc::new(recorded.workload("test"));
+        let case = Case { machine, workload, lock: "stanchion".into(), workers: 2 };
+        let cells = predict::all(&recording, &[case], &[1, 2], true);
+        cells[0].as_ref().expect("simulated").rate.mean
+    };
+    let ratio = rate(true) / rate(false);
+    assert!((1.8..2.1).contains(&ratio), "{ratio}");
 }
 
 #[test]

@@ -7,8 +7,8 @@ use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
 use std::collections::HashMap;
 
-/// A lock that one thread took this part of all times is its own, although another one looked: memcached's
-/// workers count under a mutex each, which its maintainer takes to add them up.
+/// A lock is its thread's own if that took it at least this part of all times, and the wait for it is as little of
+/// the recording. memcached's workers each count under a mutex, and its maintainer takes each of them seldom.
 const OWN: f64 = 0.99;
 
 /// What was seen of a lock, in ticks.
@@ -19,12 +19,17 @@ pub(super) struct Seen {
     pub events: u64,
     pub waited: u64,
     pub held: u64,
+    /// It is no thread's own.
+    pub is_shared: bool,
 }
 
 impl Seen {
-    pub(super) fn is_shared(&self) -> bool {
+    /// Says whether it is shared, of a recording that is so long.
+    pub(super) fn judge(&mut self, span: u64) {
         let most = self.threads.values().max().copied().unwrap_or(0);
-        self.threads.len() > 1 && (most as f64) < OWN * self.events as f64
+        let is_waited_for = self.waited as f64 > (1.0 - OWN) * span as f64;
+        self.is_shared =
+            self.threads.len() > 1 && (is_waited_for || (most as f64) < OWN * self.events as f64);
     }
 }
 
@@ -41,6 +46,8 @@ pub(super) struct Program<'a> {
     pub begins: u64,
     pub ends: u64,
     pub seen: HashMap<Identity, Seen>,
+    /// Of each thread, how often it took a lock, and for how long it waited.
+    pub taken: Vec<(u64, u64)>,
     /// Threads in the replay's order: workers first. `places` has where each one went.
     pub order: Vec<usize>,
     pub places: Vec<usize>,
@@ -60,8 +67,10 @@ impl<'a> Program<'a> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
         let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
+        let mut taken = vec![(0_u64, 0_u64); threads.len()];
         for (thread, chunks) in threads.iter().enumerate() {
             let (mut waited, mut notified) = (0, 0);
+            let (events, waiting) = &mut taken[thread];
             for chunk in chunks {
                 begins = begins.min(chunk.base.max(window.from));
                 window.items(chunk, |item| match item {
@@ -71,6 +80,8 @@ impl<'a> Program<'a> {
                         lock.events += 1;
                         lock.waited = lock.waited.saturating_add(event.wait);
                         lock.held = lock.held.saturating_add(event.hold);
+                        *events += 1;
+                        *waiting = waiting.saturating_add(event.wait);
                         begins = begins.min(event.came);
                         ends = ends.max(event.released());
                     }
@@ -88,7 +99,9 @@ impl<'a> Program<'a> {
                 })?;
             }
         }
-        let shared = seen.iter().filter(|(_, lock)| lock.is_shared());
+        begins = begins.min(ends);
+        seen.values_mut().for_each(|lock| lock.judge(ends - begins));
+        let shared = seen.iter().filter(|(_, lock)| lock.is_shared);
         let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
         shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
         let is_worker = workers::of(threads.len(), &seen);
@@ -103,9 +116,10 @@ impl<'a> Program<'a> {
         Some(Self {
             meta,
             window,
-            begins: begins.min(ends),
+            begins,
             ends,
             seen,
+            taken,
             order,
             places,
             workers,

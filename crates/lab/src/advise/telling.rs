@@ -19,9 +19,21 @@ pub(super) struct Told {
     pub off: f64,
 }
 
-/// `busy` is what other processes compute for each nanosecond that the thread is off its CPU. It stands in
-/// the script as the thread's own.
-pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], busy: f64) -> Option<Told> {
+/// What other processes do while a thread seems to compute, or is off its CPU.
+#[derive(Clone, Copy)]
+pub(super) struct Beside {
+    /// What they compute for each nanosecond that the thread is off its CPU. It stands in the script as the
+    /// thread's own.
+    pub busy: f64,
+    /// The part of what the thread seems to compute that it does compute.
+    pub own: f64,
+}
+
+impl Beside {
+    pub(super) const NOTHING: Self = Self { busy: 0.0, own: 1.0 };
+}
+
+pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], beside: Beside) -> Option<Told> {
     let base = chunks.first()?.base.max(program.window.from);
     // Events come in the order of releases. Who held several took those first that have a negative time
     // before them, so these are read before all are merged.
@@ -42,7 +54,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], busy: f6
         outer: outer.into(),
         marks: VecDeque::new(),
         waits: 0,
-        busy,
+        beside,
         owed: 0.0,
         computed: 0.0,
         off: 0.0,
@@ -66,7 +78,7 @@ struct Telling<'p> {
     /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
     marks: VecDeque<(u64, What)>,
     waits: u64,
-    busy: f64,
+    beside: Beside,
     /// What others computed, and is not in the script yet.
     owed: f64,
     computed: f64,
@@ -131,7 +143,7 @@ impl Telling<'_> {
         let computes = self.program.meta.ns(at.saturating_sub(self.last));
         let computes = self.recorder.without(computes);
         self.computed += computes;
-        self.writer.compute(computes);
+        self.writer.compute(computes * self.beside.own);
         self.last = self.last.max(at);
         if let Some(step) = step {
             self.writer.step(self.program.meta.ns(self.last.saturating_sub(self.program.begins)), step);
@@ -147,7 +159,7 @@ impl Telling<'_> {
                 let off = asked.saturating_sub(waited).saturating_sub(ran).min(since);
                 let nanos = self.program.meta.ns(off);
                 self.off += nanos;
-                let (busy, sleeps) = (nanos * self.busy, (nanos * (1.0 - self.busy)) as u64);
+                let (busy, sleeps) = (nanos * self.beside.busy, (nanos * (1.0 - self.beside.busy)) as u64);
                 if slept && sleeps > 0 {
                     self.step(at - off, Some(Step::Sleep(sleeps)));
                     self.last = at;

@@ -1,72 +1,73 @@
 //! Which part of a recording is replayed: a server that is started before its clients hardly takes anything
-//! at first, and at last.
-use crate::run::record::codec::{Event, Item};
+//! at its beginning.
+use crate::run::record::codec::Item;
 use crate::run::record::raw::Chunk;
-use std::collections::BTreeMap;
 
-/// An end of the recording is left out if it has less than this part of all acquisitions ...
-const FEW: f64 = 0.01;
-/// ... in more than this part of the time: less than a tenth of the usual rate.
-const LONG: f64 = 0.1;
-/// Acquisitions are counted in steps of so many ticks, as a power of two: less than a millisecond.
-const STEP: u32 = 20;
+/// An end of the recording is left out if it has less than one in so many acquisitions, and of the time that is
+/// waited and held ...
+const FEW: usize = 100;
+/// ... in more than one part in so many of the time.
+const LONG: u64 = 10;
 
 /// In ticks; both ends belong to it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Window {
     pub from: u64,
     pub until: u64,
-    /// At the beginning and at the end, to the step.
+    /// At the beginning and at the end.
     pub left_out: [u64; 2],
 }
 
 impl Window {
     /// None if a chunk is damaged.
-    pub(super) fn of<'a>(chunks: impl Iterator<Item = &'a Chunk>) -> Option<Self> {
-        let mut steps: BTreeMap<u64, u64> = BTreeMap::new();
-        for chunk in chunks {
-            chunk.events(|event| *steps.entry(event.came >> STEP).or_default() += 1)?;
+    pub(super) fn of<'a>(chunks: impl Iterator<Item = &'a Chunk> + Clone) -> Option<Self> {
+        let mut came = Vec::new();
+        for chunk in chunks.clone() {
+            chunk.events(|event| came.push(event.came))?;
         }
-        let all: u64 = steps.values().sum();
         let mut window = Self { from: 0, until: u64::MAX, left_out: [0; 2] };
-        let (Some((&first, _)), Some((&last, _))) = (steps.first_key_value(), steps.last_key_value()) else {
+        let (Some(&first), Some(&last)) = (came.iter().min(), came.iter().max()) else { return Some(window) };
+        let few = came.len() / FEW;
+        let from = *came.select_nth_unstable(few).1;
+        let most = came.len() - 1;
+        let until = *came.select_nth_unstable(most - few).1;
+        let mut left_out = [from - first, last - until];
+        if left_out.iter().all(|end| *end <= (last - first) / LONG) {
             return Some(window);
-        };
-        let few = all as f64 * FEW;
-        let (from, until) = (busy(steps.iter(), few)?, busy(steps.iter().rev(), few)?);
-        let long = ((last - first) as f64 * LONG) as u64;
-        let left_out = [from - first, last - until].map(|end| if end > long { end } else { 0 });
+        }
+        // In the two ends and in between: few may wait, or hold, for long.
+        let mut times = [0_u64; 3];
+        for chunk in chunks {
+            chunk.events(|event| {
+                let part = if event.came < from { 0 } else { 1 + usize::from(event.came <= until) };
+                times[part] = times[part].saturating_add(event.wait).saturating_add(event.hold);
+            })?;
+        }
+        let all = times.iter().fold(0_u64, |all, time| all.saturating_add(*time));
+        for (end, time) in left_out.iter_mut().zip(times) {
+            if *end <= (last - first) / LONG || time > all / FEW as u64 {
+                *end = 0;
+            }
+        }
         if left_out[0] > 0 {
-            window.from = from << STEP;
+            window.from = from;
         }
         if left_out[1] > 0 {
-            window.until = (until << STEP) + ((1 << STEP) - 1);
+            window.until = until;
         }
-        Some(Self { left_out: left_out.map(|steps| steps << STEP), ..window })
+        Some(Self { left_out, ..window })
     }
 
-    pub(super) fn is_whole(self) -> bool {
-        self.left_out == [0; 2]
-    }
-
-    /// Calls `each` with what a chunk says of this time: holds that begin in it, and marks. None if it is
-    /// damaged.
+    /// Calls `each` with what a chunk says of this time: holds that lie in it, and marks. None if it is damaged.
     pub(super) fn items(self, chunk: &Chunk, mut each: impl FnMut(Item)) -> Option<()> {
         chunk.items(|item| {
-            let (Item::Event(Event { came: at, .. }) | Item::Mark(at, _)) = item;
-            if (self.from..=self.until).contains(&at) {
+            let (begins, ends) = match &item {
+                Item::Event(event) => (event.came, event.released()),
+                Item::Mark(at, _) => (*at, *at),
+            };
+            if self.from <= begins && ends <= self.until {
                 each(item);
             }
         })
     }
-}
-
-/// The first step up to which there were more than few.
-fn busy<'s>(mut steps: impl Iterator<Item = (&'s u64, &'s u64)>, few: f64) -> Option<u64> {
-    let mut seen = 0;
-    let found = steps.find(|(_, count)| {
-        seen += **count;
-        seen as f64 > few
-    });
-    Some(*found?.0)
 }

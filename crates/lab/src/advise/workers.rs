@@ -2,27 +2,32 @@
 use super::program::{Identity, Seen};
 use std::collections::HashMap;
 
-/// A worker took shared locks, or any if none is shared, at least this part as often as the busiest thread.
+/// A worker took shared locks at least one in so many times as often as the busiest thread.
 const BUSY: u64 = 10;
-/// A thread is like others if the cosine of what it takes and what they take together is above this. Where up
-/// to ten kinds of threads take different locks, as many each, all are like the others.
+/// Shared locks say nothing of workers if less than one in so many acquisitions is of one: all locks count then.
+const FEW: u64 = 100;
+/// A thread is like others if the cosine of what it takes and what they take together is above this. Of kinds that
+/// take different locks and have two threads each, three are alike by that; of kinds that have many each, ten.
 const ALIKE: f64 = 0.3;
 
-/// Of each thread, whether it is a worker: it is busy, and takes the shared locks that other busy threads
-/// take, of which each counts the same. Where none does, all busy threads are workers.
+/// Of each thread, whether it is a worker: it is busy, and takes the shared locks that other busy threads take,
+/// of which each counts the same. If less than half of the busy threads do, all busy threads are workers.
 pub(super) fn of(threads: usize, seen: &HashMap<Identity, Seen>) -> Vec<bool> {
-    let nothing_is_shared = !seen.values().any(Seen::is_shared);
-    let mut events = vec![0; threads];
-    for lock in seen.values().filter(|lock| lock.is_shared() || nothing_is_shared) {
-        for (&thread, &count) in &lock.threads {
+    let count = |counts: fn(&Seen) -> bool| {
+        let mut events = vec![0_u64; threads];
+        for (&thread, &count) in seen.values().filter(|lock| counts(lock)).flat_map(|lock| &lock.threads) {
             events[thread] += count;
         }
-    }
+        events
+    };
+    let (shared_events, all_events) = (count(|lock| lock.is_shared), count(|_| true));
+    let shares = shared_events.iter().sum::<u64>() > all_events.iter().sum::<u64>() / FEW;
+    let events = if shares { shared_events } else { all_events };
     let most = events.iter().copied().max().unwrap_or(0);
     let is_busy: Vec<bool> = events.iter().map(|&count| count > 0 && count * BUSY >= most).collect();
     // Of each shared lock, the busy threads and how often they took it.
     let shared = || {
-        let shared = seen.values().filter(|lock| lock.is_shared());
+        let shared = seen.values().filter(|lock| lock.is_shared);
         shared.map(|lock| {
             let counts = lock.threads.iter().map(|(&thread, &count)| (thread, count as f64));
             counts.filter(|(thread, _)| is_busy[*thread])
@@ -50,7 +55,8 @@ pub(super) fn of(threads: usize, seen: &HashMap<Identity, Seen>) -> Vec<bool> {
         products[thread] > ALIKE * others.sqrt()
     };
     let alike: Vec<bool> = (0..threads).map(is_alike).collect();
-    if alike.contains(&true) { alike } else { is_busy }
+    let number = |of: &[bool]| of.iter().filter(|is| **is).count();
+    if 2 * number(&alike) >= number(&is_busy) { alike } else { is_busy }
 }
 
 #[cfg(test)]
@@ -62,7 +68,9 @@ mod tests {
         let lock = |(address, counts): (u64, &[u64; N])| {
             let threads = counts.iter().copied().enumerate().filter(|(_, count)| *count > 0);
             let events = counts.iter().sum();
-            ((address, false), Seen { threads: threads.collect(), events, ..Seen::default() })
+            let mut seen = Seen { threads: threads.collect(), events, ..Seen::default() };
+            seen.judge(1_000_000);
+            ((address, false), seen)
         };
         of(N, &(0..).zip(locks).map(lock).collect())
     }
@@ -90,11 +98,19 @@ mod tests {
     }
 
     #[test]
-    fn where_no_two_are_alike_all_are_workers() {
-        assert_eq!(workers(&[[500, 0, 100], [0, 500, 100]]), [true, true, true], "a shard each");
-        assert_eq!(workers(&[[500, 0], [0, 400]]), [true, true]);
+    fn if_few_are_alike_all_are_workers() {
+        assert_eq!(workers(&[[500, 10], [10, 500]]), [true, true], "a shard each");
+        let scanned = [[500, 0, 0, 100], [0, 500, 0, 100], [0, 0, 500, 100]];
+        assert_eq!(workers(&scanned), [true; 4], "only the last one is like the others together");
         assert_eq!(workers(&[[500, 300]]), [true, true], "both ends of a queue");
-        assert_eq!(workers(&[[500, 1, 1]]), [true, false, false], "one has the lock for itself");
         assert!(workers::<0>(&[]).is_empty());
+    }
+
+    #[test]
+    fn locks_of_their_own_count_where_hardly_any_is_shared() {
+        assert_eq!(workers(&[[500, 0], [0, 400]]), [true, true]);
+        assert_eq!(workers(&[[500, 1, 1]]), [true, false, false], "one has the lock for itself");
+        let once = [[100_000, 0, 0, 0], [0, 100_000, 0, 0], [0, 0, 2, 2]];
+        assert_eq!(workers(&once), [true, true, false, false]);
     }
 }

@@ -43,6 +43,9 @@ pub(crate) struct CpuTime {
     pub own: f64,
     /// Of all others, on CPUs that the command might use.
     pub others: f64,
+    /// How many those are, if the recording says it.
+    #[serde(default)]
+    pub cpus: Option<u32>,
 }
 
 impl CpuTime {

@@ -10,7 +10,7 @@ fn meta() -> Meta {
         program: vec!["p".to_owned()],
         provenance: Provenance::collect(0),
         cost: None,
-        cpu: Some(CpuTime { wall: 2e9, own: 2.5e9, others: 5e8 }),
+        cpu: Some(CpuTime { wall: 2e9, own: 2.5e9, others: 5e8, cpus: Some(2) }),
     }
 }
 

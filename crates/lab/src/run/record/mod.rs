@@ -69,6 +69,7 @@ impl Record {
             wall: (now.at - before.at).as_secs_f64() * 1e9,
             own: (now.own - before.own) * 1e9,
             others: now.others_since(before) * 1e9,
+            cpus: u32::try_from(self.cpus.len()).ok(),
         };
         self.cpu = (now.busy > 0.0).then_some(cpu);
     }
