@@ -13,7 +13,6 @@ mod advise {
     mod program;
     mod telling;
     mod window;
-    mod workers;
 }
 #[path = "../../crates/lab/src/run"]
 mod run {

@@ -11,6 +11,9 @@ use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::BTreeMap;
 use std::path::Path;
 
+/// A thread is a worker if it took locks at least this part as often as the busiest one.
+const WORKER: u64 = 10;
+
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
 /// A smaller part of the CPU time that other processes use is an accident.
@@ -52,7 +55,7 @@ pub(crate) struct Recording {
     pub span_ns: f64,
     /// Nanoseconds at the beginning and the end that are left out, because hardly anything was taken.
     pub left_out_ns: [f64; 2],
-    /// Acquisitions of the workers in a second.
+    /// Acquisitions in a second.
     pub rate: f64,
     /// Of the workers' time, what went into waiting for locks.
     pub waiting: f64,
@@ -75,7 +78,12 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
     let busiest = busiest
         .ok_or("has no events: no pthread lock that can be replaced was taken, so that no lock helps")?;
-    let threads: Vec<Vec<Chunk>> = busiest.into_values().collect();
+    // Workers come first in the replay.
+    let most = busiest.values().map(events).max().unwrap_or(0);
+    let is_worker = |chunks: &Vec<Chunk>| events(chunks) > 0 && events(chunks) * WORKER >= most;
+    let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
+    let workers = threads.len();
+    threads.extend(others);
     if let Some(costs) = &mut whole.meta.cost {
         let mut waited = Waited::default();
         for chunk in threads.iter().flatten() {
@@ -86,13 +94,12 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         costs.fit(&waited);
     }
     let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
-    let workers = program.workers;
     let tell = |beside: Beside| {
-        let told = |(place, &thread): (usize, &usize)| {
-            let beside = if place < workers { beside } else { Beside::NOTHING };
-            telling::script(&program, thread, &threads[thread], beside)
+        let told = |(index, chunks): (usize, &Vec<Chunk>)| {
+            let beside = if index < workers { beside } else { Beside::NOTHING };
+            telling::script(&program, index, chunks, beside)
         };
-        program.order.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
+        threads.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
     };
     let mut told = tell(Beside::NOTHING)?;
     let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
@@ -185,10 +192,7 @@ impl Program<'_> {
         let at_once = (together / union.max(1) as f64).round().max(1.0) as usize;
         let acquisitions = self.seen.values().map(|lock| lock.events).sum();
         let span_ns = self.meta.ns(self.ends - self.begins);
-        let of_workers = self.order[..self.workers].iter().map(|&thread| self.taken[thread]);
-        let (taken, waited) = of_workers.fold((0_u64, 0_u64), |(taken, waited), (more, longer)| {
-            (taken + more, waited.saturating_add(longer))
-        });
+        let waited: f64 = self.seen.values().map(|lock| self.meta.ns(lock.waited)).sum();
         let recording = Recording {
             program: self.meta.program.clone(),
             threads,
@@ -197,8 +201,8 @@ impl Program<'_> {
             acquisitions,
             span_ns,
             left_out_ns: self.window.left_out.map(|ticks| self.meta.ns(ticks)),
-            rate: taken as f64 * 1e9 / span_ns.max(1.0),
-            waiting: self.meta.ns(waited) / together.max(1.0),
+            rate: acquisitions as f64 * 1e9 / span_ns.max(1.0),
+            waiting: waited / together.max(1.0),
             private_locks: self.seen.len() - locks.len(),
             locks,
             limits: Vec::new(),

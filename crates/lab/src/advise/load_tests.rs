@@ -230,21 +230,31 @@ fn a_server_without_clients_is_not_replayed() {
     let cells = predict::all(&recording, &[case], &[1, 2, 3, 4], true);
     let rates = &cells[0].as_ref().expect("simulated").rate.values;
     assert!(rates.iter().all(|rate| (38e3..42e3).contains(rate)), "from no moment on it is idle: {rates:?}");
+    let beside = |wait, hold, came| {
+        let third = chunk(3, &[event(7, came, 0, wait, hold)]);
+        let file = written(&[idle_at_both_ends(1), idle_at_both_ends(2), third], Totals::default());
+        load(file.path(), &Places::default(), false).expect("a recording").1
+    };
+    let crossing = beside(0, 1_400_000_000, 2_980_000_000);
+    assert!((0.97e9..1.0e9).contains(&crossing.span_ns), "a hold that reaches into the end: {crossing:?}");
+    let waiting = beside(1_400_000_000, 0, 3_100_000_000);
+    let ends = waiting.left_out_ns.map(|end| end > 0.0);
+    assert_eq!(ends, [true, false], "who waits there counts: {waiting:?}");
     let (_, steady) =
         load(written(&[nested(1, 500), nested(2, 500)], Totals::default()).path(), &Places::default(), false)
             .expect("a recording");
     assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
 }
 
-/// Thread 1 waits for a condition that thread 2 or 3 notifies, which are alike, and are workers; it is none.
+/// Thread 1 waits now and then for a condition that thread 3 notifies: the second of the workers, of which it is none.
 #[test]
-fn who_is_no_worker_waits_for_the_same_thread_as_before() {
+fn who_is_no_worker_waits_for_the_thread_that_notified_it() {
     let mut waits = chunk(1, &[]);
-    for last in (0..100).map(|round| round * 1300) {
+    for last in (0..5).map(|round| round * 26_000) {
         waits.events.extend(mark(stanchion_wire::trace::mark::WAITED, 1200, &[100, 77]));
         waits.events.extend(chunk(1, &[event(9, last + 900, last, 0, 400)]).events);
     }
-    waits.number = 100;
+    waits.number = 5;
     let works = |thread, notifies: bool| {
         let mut all = chunk(thread, &[]);
         for last in (0..100).map(|round| round * 1300) {
@@ -261,7 +271,7 @@ fn who_is_no_worker_waits_for_the_same_thread_as_before() {
     assert_eq!((recording.threads, recording.workers), (3, 2));
     recorded.once = true;
     let outcome = played(recorded, 3);
-    assert_eq!(outcome.ops, [100, 100, 100], "the first one is no worker, and each of its waits ends");
+    assert_eq!(outcome.ops, [5, 100, 100], "each of its waits ends");
 }
 
 /// Each step once.
@@ -281,6 +291,27 @@ fn played(recorded: Recorded, contexts: usize) -> stanchion_sim::Outcome {
         most_events: u64::MAX,
     };
     stanchion_sim::run(&spec, &|| false).expect("it ends")
+}
+
+/// Threads sleep, and then take a lock and another one under it, for 1000 ns all in all.
+#[test]
+fn sleep_before_nested_locks_is_no_computing() {
+    let thread = |number| {
+        let mut all = chunk(number, &[]);
+        for last in (0..100).map(|round| round * 100_000) {
+            all.events.extend(mark(stanchion_wire::trace::mark::SLEPT, 99_000, &[99_000, 0, 0]));
+            all.events.extend(chunk(number, &[event(6, last + 99_400, last, 0, 200)]).events);
+            all.events.extend(chunk(number, &[event(5, last + 99_000, last + 99_600, 0, 1000)]).events);
+        }
+        all.number = 200;
+        all
+    };
+    let file = written(&[thread(1), thread(2)], Totals::default());
+    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    assert_eq!(recording.acquisitions, 400);
+    recorded.once = true;
+    let asleep = played(recorded, 2).spent_on(stanchion_sim::Cause::Sleeping) / stanchion_sim::US;
+    assert!((19_000..20_500).contains(&asleep), "{asleep} of 20 000 us");
 }
 
 /// The recording does not show that a thread was off its CPU for less than 20 us. Clients had it then.

@@ -1,6 +1,6 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`window`], [`program`], [`workers`], [`telling`]) becomes what the simulator
+//! A recording ([`load`], [`window`], [`program`], [`telling`]) becomes what the simulator
 //! replays. It is run on the machines that were asked for ([`place`]) with each lock ([`predict`]); the
 //! [`report`] decides, and the [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
 mod answer;
@@ -13,7 +13,6 @@ mod report;
 mod telling;
 mod usl;
 mod window;
-mod workers;
 
 use crate::run;
 use crate::sim::timeline::{self, Caption};

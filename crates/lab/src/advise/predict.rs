@@ -41,7 +41,8 @@ pub(crate) struct Cell {
     /// Waits for shared locks that 99 % and 99.9 % of all do not exceed, in nanoseconds.
     pub p99_ns: u64,
     pub p999_ns: u64,
-    /// Waiting for locks, that of threads that are no workers included, as a share of the workers' time.
+    /// Waiting for locks, that of the few threads that are no workers included, as a share of the workers'
+    /// time.
     pub waiting: f64,
     /// The locks that are waited for most, by their numbers, each with its share of all waits.
     pub hot: Vec<(usize, f64)>,

@@ -1,7 +1,6 @@
 //! What has to be known of all threads of a recording before the script of any can be written: its span, its
-//! locks, which threads are workers, and which notification ended which wait.
+//! locks, and which notification ended which wait.
 use super::window::Window;
-use super::workers;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
@@ -46,12 +45,6 @@ pub(super) struct Program<'a> {
     pub begins: u64,
     pub ends: u64,
     pub seen: HashMap<Identity, Seen>,
-    /// Of each thread, how often it took a lock, and for how long it waited.
-    pub taken: Vec<(u64, u64)>,
-    /// Threads in the replay's order: workers first. `places` has where each one went.
-    pub order: Vec<usize>,
-    pub places: Vec<usize>,
-    pub workers: usize,
     /// Shared locks, those that were taken most often first, and their numbers.
     pub shared: Vec<Identity>,
     pub numbers: HashMap<Identity, u32>,
@@ -67,10 +60,8 @@ impl<'a> Program<'a> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
         let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
-        let mut taken = vec![(0_u64, 0_u64); threads.len()];
         for (thread, chunks) in threads.iter().enumerate() {
             let (mut waited, mut notified) = (0, 0);
-            let (events, waiting) = &mut taken[thread];
             for chunk in chunks {
                 begins = begins.min(chunk.base.max(window.from));
                 window.items(chunk, |item| match item {
@@ -80,8 +71,6 @@ impl<'a> Program<'a> {
                         lock.events += 1;
                         lock.waited = lock.waited.saturating_add(event.wait);
                         lock.held = lock.held.saturating_add(event.hold);
-                        *events += 1;
-                        *waiting = waiting.saturating_add(event.wait);
                         begins = begins.min(event.came);
                         ends = ends.max(event.released());
                     }
@@ -104,25 +93,12 @@ impl<'a> Program<'a> {
         let shared = seen.iter().filter(|(_, lock)| lock.is_shared);
         let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
         shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
-        let is_worker = workers::of(threads.len(), &seen);
-        let (mut order, others): (Vec<usize>, Vec<usize>) =
-            (0..threads.len()).partition(|&thread| is_worker[thread]);
-        let workers = order.len();
-        order.extend(others);
-        let mut places = vec![0; order.len()];
-        for (place, &thread) in order.iter().enumerate() {
-            places[thread] = place;
-        }
         Some(Self {
             meta,
             window,
             begins,
             ends,
             seen,
-            taken,
-            order,
-            places,
-            workers,
             numbers: shared.iter().copied().zip(0..).collect(),
             shared,
             waits: waits.len(),

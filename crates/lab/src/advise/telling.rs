@@ -114,7 +114,8 @@ impl Telling<'_> {
 
     fn marks_until(&mut self, at: u64) {
         while let Some((at, what)) = self.marks.pop_front_if(|(mark, _)| *mark <= at) {
-            self.outer_until(at);
+            // Who was off its CPU was so before it took anything at that moment.
+            self.outer_until(if matches!(what, What::Off { .. }) { at.saturating_sub(1) } else { at });
             self.mark(at, what);
         }
     }
@@ -172,9 +173,7 @@ impl Telling<'_> {
                 let cause = self.program.causes.get(&(self.index, self.waits)).filter(|_| was_notified);
                 self.waits += u64::from(was_notified);
                 let step = match cause {
-                    Some(&(thread, number)) => {
-                        Step::Wait { thread: self.program.places[thread] as u32, notices: number + 1 }
-                    }
+                    Some(&(thread, number)) => Step::Wait { thread: thread as u32, notices: number + 1 },
                     None => Step::Sleep(self.program.meta.ns(span) as u64),
                 };
                 self.step(at.saturating_sub(span), Some(step));

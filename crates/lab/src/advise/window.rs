@@ -3,8 +3,8 @@
 use crate::run::record::codec::Item;
 use crate::run::record::raw::Chunk;
 
-/// An end of the recording is left out if it has less than one in so many acquisitions, and of the time that is
-/// waited and held ...
+/// An end of the recording is left out if it has less than one in so many acquisitions, and of the time that threads
+/// wait for locks ...
 const FEW: usize = 100;
 /// ... in more than one part in so many of the time.
 const LONG: u64 = 10;
@@ -35,12 +35,12 @@ impl Window {
         if left_out.iter().all(|end| *end <= (last - first) / LONG) {
             return Some(window);
         }
-        // In the two ends and in between: few may wait, or hold, for long.
+        // In the two ends and in between: few may wait for long.
         let mut times = [0_u64; 3];
         for chunk in chunks {
             chunk.events(|event| {
                 let part = if event.came < from { 0 } else { 1 + usize::from(event.came <= until) };
-                times[part] = times[part].saturating_add(event.wait).saturating_add(event.hold);
+                times[part] = times[part].saturating_add(event.wait);
             })?;
         }
         let all = times.iter().fold(0_u64, |all, time| all.saturating_add(*time));
