@@ -257,6 +257,17 @@ UNUSED static void end_of_child(pid_t child, const char *file, int line) {
 }
 #define END_CHILD(child) end_of_child(child, __FILE__, __LINE__)
 
+/* A sanitizer's run-time library puts itself between a program and libc, refuses the rest, and takes a key of thread data. clang says so by
+ * a feature. */
+#ifndef __has_feature
+#define __has_feature(name) 0
+#endif
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__ || __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define SANITIZED 1
+#else
+#define SANITIZED 0
+#endif
+
 /* Becomes this program anew. By its path: under valgrind, /proc/self/exe is valgrind. */
 UNUSED static void exec_again(const char *test) {
     char path[4096];

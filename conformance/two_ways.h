@@ -15,13 +15,6 @@
 UNUSED static const struct functions by_name = FUNCTIONS;
 static struct functions other;
 
-/* A sanitizer's run-time library puts itself between a program and libc, and refuses the rest. */
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
-
 static void *opened(void *library) {
     if (library == NULL) SKIP("no second way to libc's functions: %s", dlerror());
     return library;

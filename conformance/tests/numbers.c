@@ -74,6 +74,7 @@ static void must_sleep(void) {
 /* ---- Keys -------------------------------------------------------------------------------------- */
 
 TEST(all_keys_are_the_programs) {
+    if (SANITIZED) SKIP("a sanitizer takes a key");
     int keys = 0;
     pthread_key_t key;
     waits_for_holder(NULL);
@@ -92,6 +93,7 @@ static void *stores_wildly(void *value) {
 }
 
 TEST(keys_of_nobody) {
+    if (SANITIZED) SKIP("a sanitizer takes a key");
     enum { THREADS = 12 };
     pthread_t threads[THREADS];
     needs_sleepers();

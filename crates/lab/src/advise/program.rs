@@ -89,7 +89,9 @@ impl<'a> Program<'a> {
             }
         }
         begins = begins.min(ends);
-        seen.values_mut().for_each(|lock| lock.judge(ends - begins));
+        for lock in seen.values_mut() {
+            lock.judge(ends - begins);
+        }
         let shared = seen.iter().filter(|(_, lock)| lock.is_shared);
         let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
         shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
