@@ -131,8 +131,8 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
 struct Others {
     /// Of the CPU time that is used.
     share: f64,
-    /// If they compute on the same CPUs: 1 at most while a worker is off its CPU, so that what was recorded takes
-    /// as long.
+    /// If they compute on the same CPUs: 1 at most while a worker is off its CPU, so that what was recorded
+    /// takes as long.
     there: Beside,
     /// If they do not.
     gone: Beside,
@@ -140,13 +140,13 @@ struct Others {
 
 impl Others {
     /// None if it is little, or not known. Where more computing is recorded than the program had CPU time, it
-    /// was off its CPU for moments that the recording does not show. That much is in the scripts already, and is
-    /// taken out of them if the others are gone.
+    /// was off its CPU for moments that the recording does not show. That much is in the scripts already, and
+    /// is taken out of them if the others are gone.
     fn of(program: &Program, told: &[Told], workers: usize) -> Option<Self> {
         let CpuTime { wall, own, others, cpus } = program.meta.cpu?;
         let computed: f64 = told.iter().map(|told| told.computed).sum();
-        // What the recording covers of all that. Where an end is left out, all else is taken to be within: as far as
-        // the CPUs have time for it.
+        // What the recording covers of all that. Where an end is left out, all else is taken to be within: as
+        // far as the CPUs have time for it.
         let span = program.meta.ns(program.ends - program.begins);
         let (own, others) = if program.window.left_out == [0; 2] {
             let covered = (span / wall).min(1.0);

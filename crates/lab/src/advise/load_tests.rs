@@ -246,7 +246,8 @@ fn a_server_without_clients_is_not_replayed() {
     assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
 }
 
-/// Thread 1 waits now and then for a condition that thread 3 notifies: the second of the workers, of which it is none.
+/// Thread 1 waits now and then for a condition that thread 3 notifies: the second of the workers, of which it
+/// is none.
 #[test]
 fn who_is_no_worker_waits_for_the_thread_that_notified_it() {
     let mut waits = chunk(1, &[]);

@@ -6,8 +6,9 @@ use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
 use std::collections::HashMap;
 
-/// A lock is its thread's own if that took it at least this part of all times, and the wait for it is as little of
-/// the recording. memcached's workers each count under a mutex, and its maintainer takes each of them seldom.
+/// A lock is its thread's own if that took it at least this part of all times, and the wait for it is as
+/// little of the recording. memcached's workers each count under a mutex, and its maintainer takes each of
+/// them seldom.
 const OWN: f64 = 0.99;
 
 /// What was seen of a lock, in ticks.

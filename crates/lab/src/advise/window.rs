@@ -3,8 +3,8 @@
 use crate::run::record::codec::Item;
 use crate::run::record::raw::Chunk;
 
-/// An end of the recording is left out if it has less than one in so many acquisitions, and of the time that threads
-/// wait for locks ...
+/// An end of the recording is left out if it has less than one in so many acquisitions, and of the time that
+/// threads wait for locks ...
 const FEW: usize = 100;
 /// ... in more than one part in so many of the time.
 const LONG: u64 = 10;
@@ -58,7 +58,8 @@ impl Window {
         Some(Self { left_out, ..window })
     }
 
-    /// Calls `each` with what a chunk says of this time: holds that lie in it, and marks. None if it is damaged.
+    /// Calls `each` with what a chunk says of this time: holds that lie in it, and marks. None if it is
+    /// damaged.
     pub(super) fn items(self, chunk: &Chunk, mut each: impl FnMut(Item)) -> Option<()> {
         chunk.items(|item| {
             let (begins, ends) = match &item {
