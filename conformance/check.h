@@ -268,7 +268,7 @@ UNUSED static void end_of_child(pid_t child, const char *file, int line) {
 #define SANITIZED 0
 #endif
 
-/* Becomes this program anew. By its path: under valgrind, /proc/self/exe is valgrind. */
+/* Becomes this program anew, by its path: under valgrind, /proc/self/exe itself is valgrind, but reads as the program. */
 UNUSED static void exec_again(const char *test) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);

@@ -2,7 +2,6 @@
 #ifndef KINDS_H
 #define KINDS_H
 #include "check.h"
-#include <sys/syscall.h>
 
 /* What a kind does is asked of its `type`; the other members say how it is made. */
 struct kind {

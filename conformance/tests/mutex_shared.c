@@ -16,7 +16,6 @@ struct common {
 
 static struct common *make_common(const struct kind *kind) {
     struct common *common = ANY(struct common, shared_memory(sizeof *common));
-    needs_any_clock(kind);
     make_mutex(&common->mutex, kind);
     return common;
 }
@@ -45,6 +44,7 @@ static void want(struct common *common) {
 }
 
 TEST_EACH(parent_holds_child_waits, SHARED) {
+    needs_any_clock(&SHARED[row]);
     struct common *common = make_common(&SHARED[row]);
     pid_t child = forked();
     if (child == 0) {
@@ -57,6 +57,7 @@ TEST_EACH(parent_holds_child_waits, SHARED) {
 }
 
 TEST_EACH(child_holds_parent_waits, SHARED) {
+    needs_any_clock(&SHARED[row]);
     struct common *common = make_common(&SHARED[row]);
     pid_t child = forked();
     if (child == 0) {

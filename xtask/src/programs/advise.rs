@@ -31,6 +31,7 @@ const LIMITED: (usize, f64) = (4, 0.5);
 /// A recording is so many times as long as a round: the host moves the CPUs meanwhile, and a second may be
 /// all near or all far.
 const LONGER: u64 = 3;
+
 /// Records, predicts, measures, and writes advise.json and advise.md.
 pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: &Request) -> Result<bool> {
     let relative = locks.first().is_some_and(|lock| lock.name == LIBC) && locks.len() > 1;

@@ -1,6 +1,7 @@
 //! From a recording to what the simulator replays.
 use super::program::{Identity, Program};
 use super::telling::{self, Beside, Told};
+use super::window::Window;
 use crate::run::Places;
 use crate::run::record::cost::Waited;
 use crate::run::record::file::{self, CpuTime, Totals};
@@ -18,10 +19,12 @@ const WORKER: u64 = 10;
 const SHORT_NS: f64 = 60.0;
 /// A smaller part of the CPU time that other processes use is an accident.
 const OTHERS: f64 = 0.05;
+const NO_EVENTS: &str =
+    "has no events: no pthread lock that can be replaced was taken, so that no lock helps";
 /// Locks that are told of.
 const TOLD: usize = 100;
 
-/// A lock that several threads took.
+/// A lock that is no thread's own.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Lock {
     pub address: String,
@@ -66,7 +69,8 @@ pub(crate) struct Recording {
     pub limits: Vec<String>,
 }
 
-/// `alone` leaves out what other processes computed meanwhile.
+/// With `alone`, other processes run elsewhere: what they computed meanwhile is left out, and taken out of
+/// what threads seem to have computed.
 pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorded, Recording), String> {
     let mut processes: BTreeMap<u32, BTreeMap<u64, Vec<Chunk>>> = BTreeMap::new();
     let mut whole = file::read_path(path, |chunk| {
@@ -76,14 +80,21 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let other_processes = processes.len().saturating_sub(1);
     let events = |chunks: &Vec<Chunk>| -> u64 { chunks.iter().map(|chunk| u64::from(chunk.number)).sum() };
     let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
-    let busiest = busiest
-        .ok_or("has no events: no pthread lock that can be replaced was taken, so that no lock helps")?;
+    let busiest = busiest.ok_or(NO_EVENTS)?;
+    let window = Window::of(busiest.values().flatten()).ok_or("is damaged")?;
     // Workers come first in the replay.
-    let most = busiest.values().map(events).max().unwrap_or(0);
-    let is_worker = |chunks: &Vec<Chunk>| events(chunks) > 0 && events(chunks) * WORKER >= most;
-    let (mut threads, others): (Vec<_>, Vec<_>) = busiest.into_values().partition(is_worker);
+    let counted = |chunks: Vec<Chunk>| Some((window.events(&chunks)?, chunks));
+    let counted: Option<Vec<_>> = busiest.into_values().map(counted).collect();
+    let counted = counted.ok_or("is damaged")?;
+    let most = counted.iter().map(|(events, _)| *events).max().unwrap_or(0);
+    if most == 0 {
+        return Err(NO_EVENTS.to_owned());
+    }
+    let (mut threads, others): (Vec<_>, Vec<_>) =
+        counted.into_iter().partition(|(events, _)| events * WORKER >= most);
     let workers = threads.len();
     threads.extend(others);
+    let threads: Vec<Vec<Chunk>> = threads.into_iter().map(|(_, chunks)| chunks).collect();
     if let Some(costs) = &mut whole.meta.cost {
         let mut waited = Waited::default();
         for chunk in threads.iter().flatten() {
@@ -93,7 +104,7 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         }
         costs.fit(&waited);
     }
-    let program = Program::survey(&threads, &whole.meta).ok_or("is damaged")?;
+    let program = Program::survey(&threads, &whole.meta, window).ok_or("is damaged")?;
     let tell = |beside: Beside| {
         let told = |(index, chunks): (usize, &Vec<Chunk>)| {
             let beside = if index < workers { beside } else { Beside::NOTHING };
@@ -131,8 +142,8 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
 struct Others {
     /// Of the CPU time that is used.
     share: f64,
-    /// If they compute on the same CPUs: 1 at most while a worker is off its CPU, so that what was recorded
-    /// takes as long.
+    /// If they compute on the same CPUs. For each nanosecond that a worker is off its CPU they compute one at
+    /// most, so that what was recorded takes as long.
     there: Beside,
     /// If they do not.
     gone: Beside,

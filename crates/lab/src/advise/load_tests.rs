@@ -201,8 +201,7 @@ fn what_clients_compute_takes_cpus() {
     }
 }
 
-/// Threads take a lock every millisecond for some seconds, a hundred times as often for one, and seldom
-/// again.
+/// A thread takes a lock every 50 ms for two seconds, a thousand times as often for one, and seldom again.
 fn idle_at_both_ends(thread: u64) -> Chunk {
     const MS: u64 = 1_000_000;
     let idle = |from: u64, rounds: u64| (0..rounds).map(move |round| from + round * 50 * MS);
@@ -244,6 +243,36 @@ fn a_server_without_clients_is_not_replayed() {
         load(written(&[nested(1, 500), nested(2, 500)], Totals::default()).path(), &Places::default(), false)
             .expect("a recording");
     assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
+}
+
+/// What is seen of the ends decides nothing: a thread of the beginning is no worker, a wait that began there
+/// is no longer than its rest, and clients compute as much as the CPUs have time for.
+#[test]
+fn what_is_left_out_does_not_count() {
+    let early: Vec<Event> = (0..390).map(|round| event(5, round * 1000 + 1000, round * 1000, 0, 0)).collect();
+    let mut waits = idle_at_both_ends(4);
+    waits.events = mark(stanchion_wire::trace::mark::TIMED_OUT, 2_100_000_000, &[2_100_000_000, 77]);
+    waits.number = 0;
+    let threads = [idle_at_both_ends(1), idle_at_both_ends(2), chunk(3, &early), waits];
+    let cpu = |others| Some(CpuTime { wall: 5e9, own: 40e6, others, cpus: Some(2) });
+    let load = |others| {
+        let file = written_beside(&threads, Totals::default(), cpu(others));
+        load(file.path(), &Places::default(), false).expect("a recording")
+    };
+    let (recorded, recording) = load(1e9);
+    assert_eq!((recording.threads, recording.workers), (4, 2), "{recording:?}");
+    let (from, until) = recorded.others[1].span();
+    assert!(until - from < 110_000_000, "{from}..{until}");
+    let share = |(_, recording): (Recorded, Recording)| {
+        recording
+            .limits
+            .iter()
+            .find(|limit| limit.contains("other processes used"))
+            .cloned()
+            .expect("they did")
+    };
+    assert_eq!(share(load(9e9)), share(load(8e9)), "two CPUs have two seconds in one");
+    assert_ne!(share(load(1e9)), share(load(8e9)));
 }
 
 /// Thread 1 waits now and then for a condition that thread 3 notifies: the second of the workers, of which it

@@ -6,9 +6,9 @@ use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
 use std::collections::HashMap;
 
-/// A lock is its thread's own if that took it at least this part of all times, and the wait for it is as
-/// little of the recording. memcached's workers each count under a mutex, and its maintainer takes each of
-/// them seldom.
+/// A lock is its thread's own if that took it at least this part of all times, and if all waits for it
+/// together are hardly any of the recording. memcached's workers each count under a mutex, and its maintainer
+/// takes each of them seldom.
 const OWN: f64 = 0.99;
 
 /// What was seen of a lock, in ticks.
@@ -56,8 +56,7 @@ pub(super) struct Program<'a> {
 
 impl<'a> Program<'a> {
     /// None if the recording is damaged.
-    pub(super) fn survey(threads: &[Vec<Chunk>], meta: &'a Meta) -> Option<Self> {
-        let window = Window::of(threads.iter().flatten())?;
+    pub(super) fn survey(threads: &[Vec<Chunk>], meta: &'a Meta, window: Window) -> Option<Self> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
         let (mut begins, mut ends) = (u64::MAX, 0);
         let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
@@ -154,6 +153,21 @@ fn causes(mut notices: HashMap<u64, Vec<Notice>>, mut waits: Vec<Wait>) -> Cause
         }
     }
     causes
+}
+
+#[cfg(test)]
+#[test]
+fn a_lock_that_others_seldom_take_and_nobody_waits_for_is_its_threads_own() {
+    let is_shared = |threads: &[u64], waited| {
+        let events = threads.iter().sum();
+        let threads = threads.iter().copied().enumerate().collect();
+        let mut seen = Seen { threads, events, waited, ..Seen::default() };
+        seen.judge(100_000);
+        seen.is_shared
+    };
+    assert!(!is_shared(&[991, 9], 900) && !is_shared(&[5], 90_000));
+    assert!(is_shared(&[989, 11], 900), "more than one in a hundred times");
+    assert!(is_shared(&[991, 9], 1100), "who waits does so for more than one in a hundred");
 }
 
 #[cfg(test)]

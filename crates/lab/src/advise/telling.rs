@@ -170,6 +170,7 @@ impl Telling<'_> {
                 self.owed += busy;
             }
             What::Waited { span, was_notified, .. } => {
+                let span = span.min(at.saturating_sub(self.last)); // it may have begun in an end that is left out
                 let cause = self.program.causes.get(&(self.index, self.waits)).filter(|_| was_notified);
                 self.waits += u64::from(was_notified);
                 let step = match cause {

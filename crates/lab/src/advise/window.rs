@@ -3,10 +3,10 @@
 use crate::run::record::codec::Item;
 use crate::run::record::raw::Chunk;
 
-/// An end of the recording is left out if it has less than one in so many acquisitions, and of the time that
-/// threads wait for locks ...
+/// An end of the recording is left out if it has less than one in so many acquisitions, and less than one
+/// part in so many of the time that threads wait for locks ...
 const FEW: usize = 100;
-/// ... in more than one part in so many of the time.
+/// ... and is longer than one part in so many of the recording.
 const LONG: u64 = 10;
 
 /// In ticks; both ends belong to it.
@@ -35,17 +35,18 @@ impl Window {
         if left_out.iter().all(|end| *end <= (last - first) / LONG) {
             return Some(window);
         }
-        // In the two ends and in between: few may wait for long.
-        let mut times = [0_u64; 3];
+        // Few may wait for long.
+        let (mut waited, mut waited_in_ends) = (0_u64, [0_u64; 2]);
         for chunk in chunks {
             chunk.events(|event| {
-                let part = if event.came < from { 0 } else { 1 + usize::from(event.came <= until) };
-                times[part] = times[part].saturating_add(event.wait);
+                waited = waited.saturating_add(event.wait);
+                for (end, is_in) in waited_in_ends.iter_mut().zip([event.came < from, event.came > until]) {
+                    *end = end.saturating_add(if is_in { event.wait } else { 0 });
+                }
             })?;
         }
-        let all = times.iter().fold(0_u64, |all, time| all.saturating_add(*time));
-        for (end, time) in left_out.iter_mut().zip(times) {
-            if *end <= (last - first) / LONG || time > all / FEW as u64 {
+        for (end, waits) in left_out.iter_mut().zip(waited_in_ends) {
+            if *end <= (last - first) / LONG || waits > waited / FEW as u64 {
                 *end = 0;
             }
         }
@@ -56,6 +57,18 @@ impl Window {
             window.until = until;
         }
         Some(Self { left_out, ..window })
+    }
+
+    /// How many holds of these chunks lie in it. None if one is damaged.
+    pub(super) fn events(self, chunks: &[Chunk]) -> Option<u64> {
+        if self.left_out == [0; 2] {
+            return Some(chunks.iter().map(|chunk| u64::from(chunk.number)).sum());
+        }
+        let mut events = 0;
+        for chunk in chunks {
+            self.items(chunk, |item| events += u64::from(matches!(item, Item::Event(_))))?;
+        }
+        Some(events)
     }
 
     /// Calls `each` with what a chunk says of this time: holds that lie in it, and marks. None if it is
