@@ -323,25 +323,32 @@ fn played(recorded: Recorded, contexts: usize) -> stanchion_sim::Outcome {
     stanchion_sim::run(&spec, &|| false).expect("it ends")
 }
 
-/// Threads sleep, and then take a lock and another one under it, for 1000 ns all in all.
+/// Threads sleep, or wait for a condition until a time, and have a lock again then, and take another one under it:
+/// for 1000 ns all in all.
 #[test]
-fn sleep_before_nested_locks_is_no_computing() {
-    let thread = |number| {
-        let mut all = chunk(number, &[]);
-        for last in (0..100).map(|round| round * 100_000) {
-            all.events.extend(mark(stanchion_wire::trace::mark::SLEPT, 99_000, &[99_000, 0, 0]));
-            all.events.extend(chunk(number, &[event(6, last + 99_400, last, 0, 200)]).events);
-            all.events.extend(chunk(number, &[event(5, last + 99_000, last + 99_600, 0, 1000)]).events);
-        }
-        all.number = 200;
-        all
-    };
-    let file = written(&[thread(1), thread(2)], Totals::default());
-    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
-    assert_eq!(recording.acquisitions, 400);
-    recorded.once = true;
-    let asleep = played(recorded, 2).spent_on(stanchion_sim::Cause::Sleeping) / stanchion_sim::US;
-    assert!((19_000..20_500).contains(&asleep), "{asleep} of 20 000 us");
+fn nobody_sleeps_under_a_lock_that_it_takes_thereafter() {
+    use stanchion_wire::trace::mark::{SLEPT, TIMED_OUT};
+    for (what, numbers) in [(SLEPT, &[99_000, 0, 0][..]), (TIMED_OUT, &[99_000, 77])] {
+        let thread = |number| {
+            let mut all = chunk(number, &[]);
+            for last in (0..100).map(|round| round * 100_000) {
+                all.events.extend(mark(what, 99_000, numbers));
+                all.events.extend(chunk(number, &[event(6, last + 99_400, last, 0, 200)]).events);
+                all.events.extend(chunk(number, &[event(5, last + 99_000, last + 99_600, 0, 1000)]).events);
+            }
+            all.number = 200;
+            all
+        };
+        let file = written(&[thread(1), thread(2)], Totals::default());
+        let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+        assert_eq!(recording.acquisitions, 400);
+        recorded.once = true;
+        let outcome = played(recorded, 2);
+        let asleep = outcome.spent_on(stanchion_sim::Cause::Sleeping) / stanchion_sim::US;
+        assert!((19_000..20_500).contains(&asleep), "{asleep} of 20 000 us");
+        let halted = outcome.spent_on(stanchion_sim::Cause::Halted) / stanchion_sim::US;
+        assert!(halted < 1000, "nobody waits for who sleeps: {halted} us");
+    }
 }
 
 /// The recording does not show that a thread was off its CPU for less than 20 us. Clients had it then.

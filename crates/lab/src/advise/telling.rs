@@ -114,8 +114,9 @@ impl Telling<'_> {
 
     fn marks_until(&mut self, at: u64) {
         while let Some((at, what)) = self.marks.pop_front_if(|(mark, _)| *mark <= at) {
-            // Who was off its CPU was so before it took anything at that moment.
-            self.outer_until(if matches!(what, What::Off { .. }) { at.saturating_sub(1) } else { at });
+            // Who slept or waited did so before it took anything at that moment; who notifies may hold it.
+            let may_hold = matches!(what, What::Notified { .. });
+            self.outer_until(if may_hold { at } else { at.saturating_sub(1) });
             self.mark(at, what);
         }
     }
