@@ -323,8 +323,8 @@ fn played(recorded: Recorded, contexts: usize) -> stanchion_sim::Outcome {
     stanchion_sim::run(&spec, &|| false).expect("it ends")
 }
 
-/// Threads sleep, or wait for a condition until a time, and have a lock again then, and take another one under it:
-/// for 1000 ns all in all.
+/// Threads sleep, or wait for a condition until a time, and have a lock again then, and take another one
+/// under it: for 1000 ns all in all.
 #[test]
 fn nobody_sleeps_under_a_lock_that_it_takes_thereafter() {
     use stanchion_wire::trace::mark::{SLEPT, TIMED_OUT};
