@@ -71,13 +71,13 @@ TEST_EACH(child_holds_parent_waits, SHARED) {
 
 /* The mutex is found at different addresses, as by processes that map the same file. */
 TEST_EACH(at_another_address, SHARED) {
+    needs_any_clock(&SHARED[row]);
     int file = memfd_create("common", 0);
     SETUP(file >= 0 && ftruncate(file, sizeof(struct common)) == 0);
     void *here = mmap(NULL, sizeof(struct common), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     void *there = mmap(NULL, sizeof(struct common), PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
     SETUP(here != MAP_FAILED && there != MAP_FAILED && here != there);
     struct common *common = ANY(struct common, here);
-    needs_any_clock(&SHARED[row]);
     make_mutex(&common->mutex, &SHARED[row]);
     pid_t child = forked();
     if (child == 0) {

@@ -1,6 +1,6 @@
 //! Recordings made by hand, and what is replayed of them.
 use super::*;
-use crate::advise::predict::{self, Case};
+use crate::advise::predict::{self, Case, Cell};
 use crate::run::record::codec::tests::encode;
 use crate::run::record::codec::{Event, Key};
 use crate::run::record::file::Meta;
@@ -51,6 +51,15 @@ fn written_beside(chunks: &[Chunk], totals: Totals, cpu: Option<CpuTime>) -> tem
     file
 }
 
+/// Workers of a recording under a lock on a small machine, which takes that.
+fn simulated(recorded: Recorded, recording: &Recording, lock: &str, workers: usize, seeds: &[u64]) -> Cell {
+    let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
+    let case = Case { machine, workload: Arc::new(recorded.workload("test")), lock: lock.into(), workers };
+    let cell = predict::all(recording, &[case], seeds, true).remove(0).expect("simulated");
+    assert_eq!(cell.failed, None, "{lock}");
+    cell
+}
+
 /// So many rounds: outside for 900 ns, lock 5 for 400 ns, and for the last half of that lock 6, too.
 fn nested(thread: u64, rounds: u64) -> Chunk {
     let mut events = Vec::new();
@@ -79,17 +88,7 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
         recorded.workers.iter().chain(&recorded.others).map(Script::acquisitions).collect();
     assert_eq!(acquired, [1000, 1000, 1]);
     // In another order they would meet in a deadlock, or a lock would be released that is not held.
-    let workload = recorded.workload("test");
-    let machine = machine::load("small-vm").expect("shipped").machine;
-    let case = Case {
-        machine: Arc::new(machine),
-        workload: Arc::new(workload),
-        lock: "stanchion".into(),
-        workers: 4,
-    };
-    let cells = predict::all(&recording, &[case], &[1, 2], true);
-    let cell = cells[0].as_ref().expect("simulated");
-    assert_eq!(cell.failed, None);
+    let cell = simulated(recorded, &recording, "stanchion", 4, &[1, 2]);
     assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
 }
 
@@ -186,11 +185,7 @@ fn what_clients_compute_takes_cpus() {
         let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu(others));
         let (recorded, recording) = load(file.path(), &Places::default(), alone).expect("a recording");
         let told = recording.limits.iter().any(|limit| limit.contains("other processes used"));
-        let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
-        let workload = Arc::new(recorded.workload("test"));
-        let case = Case { machine, workload, lock: "stanchion".into(), workers: 8 };
-        let cells = predict::all(&recording, &[case], &[1, 2], true);
-        (cells[0].as_ref().expect("simulated").rate.mean, told)
+        (simulated(recorded, &recording, "stanchion", 8, &[1, 2]).rate.mean, told)
     };
     // Of the 40 ms that two CPUs have, clients compute 30 and the program 8: 95 us for each acquisition.
     let most = 2.0 / 95e-6;
@@ -223,11 +218,7 @@ fn a_server_without_clients_is_not_replayed() {
     assert!((1.99e9..2.02e9).contains(&first) && (1.4e9..1.46e9).contains(&last), "{recording:?}");
     assert!((0.97e9..1.0e9).contains(&recording.span_ns), "{recording:?}");
     assert!((39_100..40_000).contains(&recording.acquisitions), "{recording:?}");
-    let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
-    let workload = Arc::new(recorded.workload("test"));
-    let case = Case { machine, workload, lock: "stanchion".into(), workers: 2 };
-    let cells = predict::all(&recording, &[case], &[1, 2, 3, 4], true);
-    let rates = &cells[0].as_ref().expect("simulated").rate.values;
+    let rates = simulated(recorded, &recording, "stanchion", 2, &[1, 2, 3, 4]).rate.values;
     assert!(rates.iter().all(|rate| (38e3..42e3).contains(rate)), "from no moment on it is idle: {rates:?}");
     let beside = |wait, hold, came| {
         let third = chunk(3, &[event(7, came, 0, wait, hold)]);
@@ -364,11 +355,7 @@ fn what_seems_computed_is_not_if_the_clients_are_gone() {
     let rate = |alone| {
         let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu);
         let (recorded, recording) = load(file.path(), &Places::default(), alone).expect("a recording");
-        let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
-        let workload = Arc::new(recorded.workload("test"));
-        let case = Case { machine, workload, lock: "stanchion".into(), workers: 2 };
-        let cells = predict::all(&recording, &[case], &[1, 2], true);
-        cells[0].as_ref().expect("simulated").rate.mean
+        simulated(recorded, &recording, "stanchion", 2, &[1, 2]).rate.mean
     };
     let ratio = rate(true) / rate(false);
     assert!((1.8..2.1).contains(&ratio), "{ratio}");
