@@ -10,6 +10,7 @@ mod sections;
 #[path = "../../crates/lab/src/advise"]
 mod advise {
     pub(crate) mod load;
+    mod order;
     mod program;
     mod telling;
     mod window;

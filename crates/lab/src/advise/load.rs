@@ -12,8 +12,11 @@ use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A thread is a worker if it took locks at least this part as often as the busiest one.
-const WORKER: u64 = 10;
+/// A worker takes locks at least this part as often as the thread that does so most ...
+const TAKES: u64 = 10;
+/// ... and computes at least this part as long as the worker that does so longest. memcached's maintainer
+/// computes a seventh of that; no worker of the programs in `docs/advise.md` less than six sevenths.
+const COMPUTES: f64 = 4.0;
 
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
@@ -91,10 +94,10 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         return Err(NO_EVENTS.to_owned());
     }
     let (mut threads, others): (Vec<_>, Vec<_>) =
-        counted.into_iter().partition(|(events, _)| events * WORKER >= most);
-    let workers = threads.len();
+        counted.into_iter().partition(|(events, _)| events * TAKES >= most);
+    let mut workers = threads.len();
     threads.extend(others);
-    let threads: Vec<Vec<Chunk>> = threads.into_iter().map(|(_, chunks)| chunks).collect();
+    let mut threads: Vec<Vec<Chunk>> = threads.into_iter().map(|(_, chunks)| chunks).collect();
     if let Some(costs) = &mut whole.meta.cost {
         let mut waited = Waited::default();
         for chunk in threads.iter().flatten() {
@@ -104,19 +107,27 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         }
         costs.fit(&waited);
     }
-    let program = Program::survey(&threads, &whole.meta, window).ok_or("is damaged")?;
-    let tell = |beside: Beside| {
-        let told = |(index, chunks): (usize, &Vec<Chunk>)| {
-            let beside = if index < workers { beside } else { Beside::NOTHING };
-            telling::script(&program, index, chunks, beside)
-        };
-        threads.iter().enumerate().map(told).collect::<Option<Vec<Told>>>().ok_or("is damaged")
-    };
-    let mut told = tell(Beside::NOTHING)?;
+    let survey = |threads: &[_]| Program::survey(threads, &whole.meta, window).ok_or("is damaged");
+    let mut program = survey(&threads)?;
+    let mut told = tell(&program, &threads, workers, Beside::NOTHING)?;
+    let most = told[..workers].iter().map(|told| told.computed).fold(0.0, f64::max);
+    let is_worker: Vec<bool> = told[..workers].iter().map(|told| told.computed * COMPUTES >= most).collect();
+    if is_worker.contains(&false) {
+        drop(told);
+        let mut is_worker = is_worker.into_iter();
+        let (mut busy, idle): (Vec<_>, Vec<_>) =
+            threads.into_iter().partition(|_| is_worker.next().unwrap_or(false));
+        workers = busy.len();
+        busy.extend(idle);
+        threads = busy;
+        program = survey(&threads)?;
+        told = tell(&program, &threads, workers, Beside::NOTHING)?;
+    }
     let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
     if let Some(others) = &others {
         drop(told);
-        told = tell(if alone { others.gone } else { others.there })?;
+        let beside = if alone { others.gone } else { others.there };
+        told = tell(&program, &threads, workers, beside)?;
     }
     let scripts = told.into_iter().map(|told| told.script).collect();
     let (recorded, mut recording) = program.finish(scripts, workers);
@@ -136,6 +147,20 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         lock.places = places.get(&place).cloned().unwrap_or_default();
     }
     Ok((recorded, recording))
+}
+
+/// What each thread did, workers first, beside which other processes compute.
+fn tell(
+    program: &Program,
+    threads: &[Vec<Chunk>],
+    workers: usize,
+    beside: Beside,
+) -> Result<Vec<Told>, &'static str> {
+    let told = |(index, chunks): (usize, &Vec<Chunk>)| {
+        let beside = if index < workers { beside } else { Beside::NOTHING };
+        telling::script(program, index, chunks, beside)
+    };
+    threads.iter().enumerate().map(told).collect::<Option<_>>().ok_or("is damaged")
 }
 
 /// What other processes compute while a program runs.
@@ -226,12 +251,20 @@ impl Program<'_> {
         let is_short = recording.acquisitions < 1000 || recording.span_ns < 1e8;
         let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
         let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
+        let tried: u64 = self.rare.values().sum();
         let limits = [
             totals.missing().map(|line| format!("the recording is not whole: {line}")),
             (recording.at_once < 2).then(|| {
                 "one thread at a time was recorded: which locks others would share is not known".to_owned()
             }),
             (other_processes > 0).then(|| format!("{other_processes} further processes are left out")),
+            (tried * 100 > recording.acquisitions).then(|| {
+                format!(
+                    "{} pairs of locks are taken in both orders: in the rarer one the second is taken as free ({} of all acquisitions), as it may have been tried",
+                    self.rare.len(),
+                    percent(tried as f64 / recording.acquisitions as f64)
+                )
+            }),
             (unexplained * 10 > waits).then(|| {
                 format!(
                     "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"

@@ -8,6 +8,9 @@ use lab_kit::provenance::Provenance;
 use stanchion_sim::machine;
 use std::sync::Arc;
 
+#[path = "chosen_tests.rs"]
+mod chosen;
+
 const MUTEX: u64 = 1;
 const READ: u64 = 2;
 const WRITE: u64 = 3;
@@ -90,6 +93,21 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
     // In another order they would meet in a deadlock, or a lock would be released that is not held.
     let cell = simulated(recorded, &recording, "stanchion", 4, &[1, 2]);
     assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
+}
+
+/// Thread 3 holds lock 6 and only tries lock 5, which others hold while they wait for lock 6.
+#[test]
+fn who_tries_a_lock_waits_for_nobody() {
+    let tries = |number| {
+        let rounds = (0..500).map(|round| round * 10_000);
+        let taken = |last| [event(5, last + 9000, last, 0, 200), event(6, last + 8900, last + 9200, 0, 1100)];
+        chunk(number, &rounds.flat_map(taken).collect::<Vec<_>>())
+    };
+    let file = written(&[nested(1, 5000), nested(2, 5000), tries(3)], Totals::default());
+    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    assert!(recording.limits.iter().any(|limit| limit.starts_with("1 pairs of")), "{:?}", recording.limits);
+    recorded.once = true;
+    assert_eq!(played(recorded, 3).ops, [10_000, 10_000, 1000]);
 }
 
 /// Each chunk has times of its own, which a program may have written there.
@@ -194,76 +212,6 @@ fn what_clients_compute_takes_cpus() {
     for ((without, told), others) in [(rate(0.0, false), false), (rate(30e6, true), true)] {
         assert!(without > most * 2.0 && told == others, "{without}: threads that sleep");
     }
-}
-
-/// A thread takes a lock every 50 ms for two seconds, a thousand times as often for one, and seldom again.
-fn idle_at_both_ends(thread: u64) -> Chunk {
-    const MS: u64 = 1_000_000;
-    let idle = |from: u64, rounds: u64| (0..rounds).map(move |round| from + round * 50 * MS);
-    let busy = (0..20_000).map(|round| 2000 * MS + round * MS / 20);
-    let mut last = 0;
-    let events: Vec<Event> = idle(MS, 39)
-        .chain(busy)
-        .chain(idle(3001 * MS, 30))
-        .map(|came| event(5, came, core::mem::replace(&mut last, came + 900), 0, 900))
-        .collect();
-    chunk(thread, &events)
-}
-
-#[test]
-fn a_server_without_clients_is_not_replayed() {
-    let file = written(&[idle_at_both_ends(1), idle_at_both_ends(2)], Totals::default());
-    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
-    let [first, last] = recording.left_out_ns;
-    assert!((1.99e9..2.02e9).contains(&first) && (1.4e9..1.46e9).contains(&last), "{recording:?}");
-    assert!((0.97e9..1.0e9).contains(&recording.span_ns), "{recording:?}");
-    assert!((39_100..40_000).contains(&recording.acquisitions), "{recording:?}");
-    let rates = simulated(recorded, &recording, "stanchion", 2, &[1, 2, 3, 4]).rate.values;
-    assert!(rates.iter().all(|rate| (38e3..42e3).contains(rate)), "from no moment on it is idle: {rates:?}");
-    let beside = |wait, hold, came| {
-        let third = chunk(3, &[event(7, came, 0, wait, hold)]);
-        let file = written(&[idle_at_both_ends(1), idle_at_both_ends(2), third], Totals::default());
-        load(file.path(), &Places::default(), false).expect("a recording").1
-    };
-    let crossing = beside(0, 1_400_000_000, 2_980_000_000);
-    assert!((0.97e9..1.0e9).contains(&crossing.span_ns), "a hold that reaches into the end: {crossing:?}");
-    let waiting = beside(1_400_000_000, 0, 3_100_000_000);
-    let ends = waiting.left_out_ns.map(|end| end > 0.0);
-    assert_eq!(ends, [true, false], "who waits there counts: {waiting:?}");
-    let (_, steady) =
-        load(written(&[nested(1, 500), nested(2, 500)], Totals::default()).path(), &Places::default(), false)
-            .expect("a recording");
-    assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
-}
-
-/// What is seen of the ends decides nothing: a thread of the beginning is no worker, a wait that began there
-/// is no longer than its rest, and clients compute as much as the CPUs have time for.
-#[test]
-fn what_is_left_out_does_not_count() {
-    let early: Vec<Event> = (0..390).map(|round| event(5, round * 1000 + 1000, round * 1000, 0, 0)).collect();
-    let mut waits = idle_at_both_ends(4);
-    waits.events = mark(stanchion_wire::trace::mark::TIMED_OUT, 2_100_000_000, &[2_100_000_000, 77]);
-    waits.number = 0;
-    let threads = [idle_at_both_ends(1), idle_at_both_ends(2), chunk(3, &early), waits];
-    let cpu = |others| Some(CpuTime { wall: 5e9, own: 40e6, others, cpus: Some(2) });
-    let load = |others| {
-        let file = written_beside(&threads, Totals::default(), cpu(others));
-        load(file.path(), &Places::default(), false).expect("a recording")
-    };
-    let (recorded, recording) = load(1e9);
-    assert_eq!((recording.threads, recording.workers), (4, 2), "{recording:?}");
-    let (from, until) = recorded.others[1].span();
-    assert!(until - from < 110_000_000, "{from}..{until}");
-    let share = |(_, recording): (Recorded, Recording)| {
-        recording
-            .limits
-            .iter()
-            .find(|limit| limit.contains("other processes used"))
-            .cloned()
-            .expect("they did")
-    };
-    assert_eq!(share(load(9e9)), share(load(8e9)), "two CPUs have two seconds in one");
-    assert_ne!(share(load(1e9)), share(load(8e9)));
 }
 
 /// Thread 1 waits now and then for a condition that thread 3 notifies: the second of the workers, of which it

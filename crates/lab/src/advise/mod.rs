@@ -1,11 +1,12 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`window`], [`program`], [`telling`]) becomes what the simulator
+//! A recording ([`load`], [`window`], [`program`], [`order`], [`telling`]) becomes what the simulator
 //! replays. It is run on the machines that were asked for ([`place`]) with each lock ([`predict`]); the
 //! [`report`] decides, and the [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
 mod answer;
 mod args;
 mod load;
+mod order;
 mod place;
 mod predict;
 mod program;

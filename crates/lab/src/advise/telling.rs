@@ -3,7 +3,7 @@
 //! A hold is told of at its end; holds and marks that are told of before it may belong into it. What
 //! recording adds to times is taken off again, as far as the recording knows it (`run/record/cost.rs`).
 //! The simulator adds the instructions of the lock that it has.
-use super::program::{Program, identity};
+use super::program::{Identity, Program, identity};
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::cost::{Cost, Costs};
 use crate::run::record::file::Meta;
@@ -52,6 +52,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], beside: 
         recorder: Recorder::new(program.meta),
         last: base,
         outer: outer.into(),
+        held: Vec::new(),
         marks: VecDeque::new(),
         waits: 0,
         beside,
@@ -75,6 +76,8 @@ struct Telling<'p> {
     /// When it last did something.
     last: u64,
     outer: VecDeque<Event>,
+    /// What it holds: each lock, when it came for it, and its number if it is shared.
+    held: Vec<(Identity, u64, Option<u32>)>,
     /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
     marks: VecDeque<(u64, What)>,
     waits: u64,
@@ -99,7 +102,8 @@ impl Telling<'_> {
                 self.marks_until(released);
                 self.outer_until(released);
                 let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
-                self.step(released, self.number(&event).map(release));
+                let number = self.released(&event);
+                self.step(released, number.map(release));
                 self.others_compute();
                 self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.think);
             }
@@ -128,13 +132,25 @@ impl Telling<'_> {
         }
     }
 
+    /// The number of a lock that is shared, and that is not taken as free here.
     fn number(&self, event: &Event) -> Option<u32> {
-        self.program.numbers.get(&identity(event)).copied()
+        let id = identity(event);
+        let number = self.program.numbers.get(&id).copied()?;
+        let is_free = self.held.iter().any(|held| self.program.rare.contains_key(&(held.0, id)));
+        (!is_free).then_some(number)
+    }
+
+    fn released(&mut self, event: &Event) -> Option<u32> {
+        let acquired = |held: &(Identity, u64, _)| (held.0, held.1) == (identity(event), event.came);
+        let place = self.held.iter().rposition(acquired)?;
+        self.held.swap_remove(place).2
     }
 
     fn acquire(&mut self, event: &Event) {
         let acquire = if event.key.kind() == Kind::Read { Step::AcquireRead } else { Step::Acquire };
-        self.step(event.came, Some(self.number(event).map_or(Step::Private, acquire)));
+        let number = self.number(event);
+        self.held.push((identity(event), event.came, number));
+        self.step(event.came, Some(number.map_or(Step::Private, acquire)));
         self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.hold);
         // Waiting is simulated.
         self.last = self.last.max(event.came + event.wait);
