@@ -43,7 +43,9 @@ impl Progress {
     /// Moves once a second, so that a long step is seen to be alive. Its thread disturbs who measures here.
     #[must_use]
     pub fn ticking(self) -> Self {
-        self.bar.enable_steady_tick(Duration::from_secs(1));
+        if !self.bar.is_hidden() {
+            self.bar.enable_steady_tick(Duration::from_secs(1));
+        }
         self
     }
 

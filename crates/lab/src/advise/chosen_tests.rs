@@ -1,9 +1,9 @@
 //! Which part of a recording is replayed, and which of its threads are workers.
 use super::*;
 
-/// Thread 1 takes a lock half as often as the others, and hardly computes.
+/// Two threads take a lock 100 times and compute 4 us before each; thread 1 does something else.
 #[test]
-fn who_hardly_computes_is_no_worker() {
+fn workers_compute_and_take_locks() {
     let rounds = |thread, number: u64, think: u64| {
         let mut all = chunk(thread, &[]);
         for last in (0..number).map(|round| round * (1_000_000 / number)) {
@@ -14,16 +14,17 @@ fn who_hardly_computes_is_no_worker() {
         all.number = number as u32;
         all
     };
-    let workers = |think| {
-        let file =
-            written(&[rounds(1, 50, think), rounds(2, 100, 4000), rounds(3, 100, 4000)], Totals::default());
+    let acquired = |number, think| {
+        let first = rounds(1, number, think);
+        let file = written(&[first, rounds(2, 100, 4000), rounds(3, 100, 4000)], Totals::default());
         let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
-        assert_eq!(recorded.workers.len(), recording.workers);
-        let acquired: Vec<u64> = recorded.workers.iter().map(Script::acquisitions).collect();
-        (recording.workers, acquired)
+        assert_eq!((recording.workers, recording.threads), (recorded.workers.len(), 3));
+        recorded.workers.iter().map(Script::acquisitions).collect::<Vec<u64>>()
     };
-    assert_eq!(workers(400), (2, vec![100, 100]), "a twentieth of what the others compute");
-    assert_eq!(workers(4000), (3, vec![50, 100, 100]), "half of it");
+    assert_eq!(acquired(50, 4000), [100, 100, 50], "half of all");
+    assert_eq!(acquired(50, 400), [100, 100], "computes a twentieth");
+    assert_eq!(acquired(500, 10), [100, 100], "takes more, and computes an eighth");
+    assert_eq!(acquired(5, 90_000), [100, 100], "computes more, and takes a twentieth");
 }
 
 /// A thread takes a lock every 50 ms for two seconds, a thousand times as often for one, and seldom again.

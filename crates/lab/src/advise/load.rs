@@ -6,17 +6,18 @@ use crate::run::Places;
 use crate::run::record::cost::Waited;
 use crate::run::record::file::{self, CpuTime, Totals};
 use crate::run::record::raw::Chunk;
-use lab_kit::units::percent;
+use core::cmp::Reverse;
+use lab_kit::units::{format_ns, percent};
 use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A worker takes locks at least this part as often as the thread that does so most ...
-const TAKES: u64 = 10;
-/// ... and computes at least this part as long as the worker that does so longest. memcached's maintainer
-/// computes a seventh of that; no worker of the programs in `docs/advise.md` less than six sevenths.
+/// A worker computes at least this part as long as the thread that does so longest. memcached's maintainer
+/// computes a seventh of that, no worker of the programs in `docs/advise.md` less than six sevenths ...
 const COMPUTES: f64 = 4.0;
+/// ... and of those that do it takes locks at least this part as often as the one that does so most.
+const TAKES: u64 = 10;
 
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
 const SHORT_NS: f64 = 60.0;
@@ -85,19 +86,14 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
     let busiest = busiest.ok_or(NO_EVENTS)?;
     let window = Window::of(busiest.values().flatten()).ok_or("is damaged")?;
-    // Workers come first in the replay.
     let counted = |chunks: Vec<Chunk>| Some((window.events(&chunks)?, chunks));
     let counted: Option<Vec<_>> = busiest.into_values().map(counted).collect();
-    let counted = counted.ok_or("is damaged")?;
-    let most = counted.iter().map(|(events, _)| *events).max().unwrap_or(0);
-    if most == 0 {
+    let mut counted = counted.ok_or("is damaged")?;
+    counted.sort_by_key(|(events, _)| Reverse(*events)); // mostly that has workers in front
+    let (events, mut threads): (Vec<u64>, Vec<Vec<Chunk>>) = counted.into_iter().unzip();
+    if events.iter().all(|events| *events == 0) {
         return Err(NO_EVENTS.to_owned());
     }
-    let (mut threads, others): (Vec<_>, Vec<_>) =
-        counted.into_iter().partition(|(events, _)| events * TAKES >= most);
-    let mut workers = threads.len();
-    threads.extend(others);
-    let mut threads: Vec<Vec<Chunk>> = threads.into_iter().map(|(_, chunks)| chunks).collect();
     if let Some(costs) = &mut whole.meta.cost {
         let mut waited = Waited::default();
         for chunk in threads.iter().flatten() {
@@ -109,19 +105,17 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     }
     let survey = |threads: &[_]| Program::survey(threads, &whole.meta, window).ok_or("is damaged");
     let mut program = survey(&threads)?;
-    let mut told = tell(&program, &threads, workers, Beside::NOTHING)?;
-    let most = told[..workers].iter().map(|told| told.computed).fold(0.0, f64::max);
-    let is_worker: Vec<bool> = told[..workers].iter().map(|told| told.computed * COMPUTES >= most).collect();
-    if is_worker.contains(&false) {
+    let mut told = tell(&program, &threads, 0, Beside::NOTHING)?;
+    let is_worker = are_workers(&events, &told);
+    let workers = is_worker.iter().filter(|is_worker| **is_worker).count();
+    if is_worker[..workers].contains(&false) {
+        // Workers come first in the replay.
         drop(told);
-        let mut is_worker = is_worker.into_iter();
-        let (mut busy, idle): (Vec<_>, Vec<_>) =
-            threads.into_iter().partition(|_| is_worker.next().unwrap_or(false));
-        workers = busy.len();
-        busy.extend(idle);
-        threads = busy;
+        let mut sorted: Vec<_> = is_worker.into_iter().zip(threads).collect();
+        sorted.sort_by_key(|(is_worker, _)| !is_worker);
+        threads = sorted.into_iter().map(|(_, chunks)| chunks).collect();
         program = survey(&threads)?;
-        told = tell(&program, &threads, workers, Beside::NOTHING)?;
+        told = tell(&program, &threads, 0, Beside::NOTHING)?;
     }
     let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
     if let Some(others) = &others {
@@ -147,6 +141,15 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         lock.places = places.get(&place).cloned().unwrap_or_default();
     }
     Ok((recorded, recording))
+}
+
+/// Which threads are copied: by what each took, and did.
+fn are_workers(events: &[u64], told: &[Told]) -> Vec<bool> {
+    let all = || events.iter().zip(told).filter(|(events, _)| **events > 0);
+    let longest = all().map(|(_, told)| told.computed).fold(0.0, f64::max);
+    let computes = |told: &Told| told.computed * COMPUTES >= longest;
+    let most = all().filter(|(_, told)| computes(told)).map(|(events, _)| *events).max().unwrap_or(0);
+    events.iter().zip(told).map(|(events, told)| computes(told) && events * TAKES >= most).collect()
 }
 
 /// What each thread did, workers first, beside which other processes compute.
@@ -248,7 +251,7 @@ impl Program<'_> {
 
     fn limits(&self, recording: &Recording, totals: &Totals, other_processes: usize) -> Vec<String> {
         let (waits, unexplained) = (self.waits, self.waits - self.causes.len());
-        let is_short = recording.acquisitions < 1000 || recording.span_ns < 1e8;
+        let is_little = recording.acquisitions < 1000 || recording.span_ns < 1e8;
         let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
         let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
         let tried: u64 = self.rare.values().sum();
@@ -270,7 +273,13 @@ impl Program<'_> {
                     "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"
                 )
             }),
-            is_short.then(|| "the recording is short: record a second at least".to_owned()),
+            is_little.then(|| {
+                format!(
+                    "little was recorded, {} acquisitions in {}: record a second at least, and some thousands",
+                    recording.acquisitions,
+                    format_ns(recording.span_ns)
+                )
+            }),
             (held < SHORT_NS * taken as f64).then(|| {
                 "sections are very short: on few CPUs the simulator is kind to locks that are taken again at once".to_owned()
             }),
