@@ -192,6 +192,7 @@ static void *locks_once(void *number) {
 
 /* Who sleeps for the mutex, its head among them, is not in the child. Threads of the child sleep for it, and are woken. */
 TEST_EACH(sleepers_of_a_mutex, OWNERLESS) {
+    NEEDS_SLEEPERS();
     pthread_t threads[SLEEPERS];
     make_mutex(&M, &OWNERLESS[row]);
     GIVES(pthread_mutex_lock(&M), 0);

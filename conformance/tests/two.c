@@ -135,8 +135,9 @@ TEST_EACH(locked_by_name_and_unlocked_by_the_other_while_waited_for, WAYS) {
     begin("locked_by_name_and_unlocked_by_the_other_while_waited_for", row);
     waited_for(2, &by_name, &other);
 }
-/* Nobody else comes who could see that it is free. */
+/* Nobody else comes who could see that it is free: the waiter has to look, between times that it sleeps. */
 TEST_EACH(locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name, WAYS) {
+    NEEDS_SLEEPERS();
     begin("locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name", row);
     waited_for(1, &by_name, &other);
 }
