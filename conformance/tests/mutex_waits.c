@@ -19,7 +19,7 @@ static void *gives_up(void *unused) {
 
 /* A hundred threads wait for two seconds. Tries in between would use much more than a twentieth of a CPU. */
 TEST(waiters_with_a_deadline_sleep) {
-    NEEDS_SLEEPERS();
+    not_if_waiters_spin();
     pthread_t threads[100];
     GIVES(pthread_mutex_lock(&M), 0);
     for (size_t i = 0; i < ROWS(threads); i++) threads[i] = START(gives_up, NULL);
@@ -74,11 +74,11 @@ static int lock_m(void) { return pthread_mutex_lock(&M); }
 static int unlock_m(void) { return pthread_mutex_unlock(&M); }
 
 TEST(the_most_urgent_is_next) {
-    NEEDS_SLEEPERS();
+    not_if_waiters_spin();
     most_urgent_is_next(lock_m, unlock_m);
 }
 
 TEST(urgent_threads_preempt_the_others) {
-    NEEDS_SLEEPERS();
+    not_if_waiters_spin();
     urgent_ones_preempt_the_others(lock_m, unlock_m);
 }

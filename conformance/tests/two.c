@@ -137,7 +137,7 @@ TEST_EACH(locked_by_name_and_unlocked_by_the_other_while_waited_for, WAYS) {
 }
 /* Nobody else comes who could see that it is free: the waiter has to look, between times that it sleeps. */
 TEST_EACH(locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name, WAYS) {
-    NEEDS_SLEEPERS();
+    not_if_waiters_spin();
     begin("locked_by_name_and_unlocked_by_the_other_while_waited_for_by_name", row);
     waited_for(1, &by_name, &other);
 }

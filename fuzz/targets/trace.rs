@@ -15,6 +15,7 @@ mod advise {
     mod order;
     mod program;
     mod telling;
+    mod walk;
     mod window;
 }
 #[path = "../../crates/lab/src/run"]

@@ -40,7 +40,8 @@ impl Progress {
         Self { part: Some((number as u64, steps)), ..self.clone() }
     }
 
-    /// Moves once a second, so that a long step is seen to be alive. Its thread disturbs who measures here.
+    /// Moves once a second, so that a long step is seen to be alive. Its thread disturbs who measures here,
+    /// and the thread sanitizer takes it for a race; a bar that nobody sees has none.
     #[must_use]
     pub fn ticking(self) -> Self {
         if !self.bar.is_hidden() {

@@ -3,28 +3,29 @@ use super::*;
 
 /// Two threads take a lock 100 times and compute 4 us before each; thread 1 does something else.
 #[test]
-fn workers_compute_and_take_locks() {
-    let rounds = |thread, number: u64, think: u64| {
-        let mut all = chunk(thread, &[]);
-        for last in (0..number).map(|round| round * (1_000_000 / number)) {
-            let slept = 1_000_000 / number - think - 100;
-            all.events.extend(mark(stanchion_wire::trace::mark::SLEPT, slept, &[slept, 0, 0]));
-            all.events.extend(chunk(thread, &[event(5, last + slept + think, last, 0, 100)]).events);
-        }
-        all.number = number as u32;
-        all
+fn workers_compute_or_wait_and_take_locks() {
+    let thread = |thread, number: u64, think: u64, wait: u64| {
+        let length = 1_000_000 / number;
+        let slept = length - think - wait - 100;
+        let round = |last| {
+            (mark(SLEPT, slept, &[slept, 0, 0]), vec![event(5, last + slept + think, last, wait, 100)])
+        };
+        rounds(thread, number, length, round)
     };
-    let acquired = |number, think| {
-        let first = rounds(1, number, think);
-        let file = written(&[first, rounds(2, 100, 4000), rounds(3, 100, 4000)], Totals::default());
-        let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let acquired = |first: Chunk| {
+        let (recorded, recording) = loaded(&[first, thread(2, 100, 4000, 0), thread(3, 100, 4000, 0)]);
         assert_eq!((recording.workers, recording.threads), (recorded.workers.len(), 3));
         recorded.workers.iter().map(Script::acquisitions).collect::<Vec<u64>>()
     };
-    assert_eq!(acquired(50, 4000), [100, 100, 50], "half of all");
-    assert_eq!(acquired(50, 400), [100, 100], "computes a twentieth");
-    assert_eq!(acquired(500, 10), [100, 100], "takes more, and computes an eighth");
-    assert_eq!(acquired(5, 90_000), [100, 100], "computes more, and takes a twentieth");
+    assert_eq!(acquired(thread(1, 50, 4000, 0)), [100, 100, 50], "takes half as often");
+    assert_eq!(acquired(thread(1, 50, 400, 0)), [100, 100], "computes a twentieth");
+    assert_eq!(acquired(thread(1, 500, 10, 0)), [100, 100], "takes more, and computes an eighth");
+    assert_eq!(
+        acquired(thread(1, 500, 10, 1000)),
+        [500, 100, 100],
+        "the same, and waits as long as others compute"
+    );
+    assert_eq!(acquired(thread(1, 5, 90_000, 0)), [100, 100], "computes more, and takes a twentieth");
 }
 
 /// A thread takes a lock every 50 ms for two seconds, a thousand times as often for one, and seldom again.
@@ -43,8 +44,7 @@ fn idle_at_both_ends(thread: u64) -> Chunk {
 
 #[test]
 fn a_server_without_clients_is_not_replayed() {
-    let file = written(&[idle_at_both_ends(1), idle_at_both_ends(2)], Totals::default());
-    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let (recorded, recording) = loaded(&[idle_at_both_ends(1), idle_at_both_ends(2)]);
     let [first, last] = recording.left_out_ns;
     assert!((1.99e9..2.02e9).contains(&first) && (1.4e9..1.46e9).contains(&last), "{recording:?}");
     assert!((0.97e9..1.0e9).contains(&recording.span_ns), "{recording:?}");
@@ -53,17 +53,14 @@ fn a_server_without_clients_is_not_replayed() {
     assert!(rates.iter().all(|rate| (38e3..42e3).contains(rate)), "from no moment on it is idle: {rates:?}");
     let beside = |wait, hold, came| {
         let third = chunk(3, &[event(7, came, 0, wait, hold)]);
-        let file = written(&[idle_at_both_ends(1), idle_at_both_ends(2), third], Totals::default());
-        load(file.path(), &Places::default(), false).expect("a recording").1
+        loaded(&[idle_at_both_ends(1), idle_at_both_ends(2), third]).1
     };
     let crossing = beside(0, 1_400_000_000, 2_980_000_000);
     assert!((0.97e9..1.0e9).contains(&crossing.span_ns), "a hold that reaches into the end: {crossing:?}");
     let waiting = beside(1_400_000_000, 0, 3_100_000_000);
     let ends = waiting.left_out_ns.map(|end| end > 0.0);
     assert_eq!(ends, [true, false], "who waits there counts: {waiting:?}");
-    let (_, steady) =
-        load(written(&[nested(1, 500), nested(2, 500)], Totals::default()).path(), &Places::default(), false)
-            .expect("a recording");
+    let (_, steady) = loaded(&[nested(1, 500), nested(2, 500)]);
     assert_eq!((steady.left_out_ns, steady.acquisitions), ([0.0; 2], 2000));
 }
 
@@ -73,7 +70,7 @@ fn a_server_without_clients_is_not_replayed() {
 fn what_is_left_out_does_not_count() {
     let early: Vec<Event> = (0..390).map(|round| event(5, round * 1000 + 1000, round * 1000, 0, 0)).collect();
     let mut waits = idle_at_both_ends(4);
-    waits.events = mark(stanchion_wire::trace::mark::TIMED_OUT, 2_100_000_000, &[2_100_000_000, 77]);
+    waits.events = mark(TIMED_OUT, 2_100_000_000, &[2_100_000_000, 77]);
     waits.number = 0;
     let threads = [idle_at_both_ends(1), idle_at_both_ends(2), chunk(3, &early), waits];
     let cpu = |others| Some(CpuTime { wall: 5e9, own: 40e6, others, cpus: Some(2) });

@@ -7,16 +7,18 @@ use crate::run::record::cost::Waited;
 use crate::run::record::file::{self, CpuTime, Totals};
 use crate::run::record::raw::Chunk;
 use core::cmp::Reverse;
-use lab_kit::units::{format_ns, percent};
+use lab_kit::units::{format_ns, percent, plural};
 use serde::Serialize;
 use stanchion_sim::replay::{Class, Recorded, Script};
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// A worker computes at least this part as long as the thread that does so longest. memcached's maintainer
-/// computes a seventh of that, no worker of the programs in `docs/advise.md` less than six sevenths ...
-const COMPUTES: f64 = 4.0;
-/// ... and of those that do it takes locks at least this part as often as the one that does so most.
+/// A worker computes or waits for locks for at least one part in so many of the time for which the thread
+/// does that does so longest. memcached's maintainer computes a seventh of what its workers do, no worker of
+/// the programs in `docs/advise.md` less than six sevenths.
+const WORKS: f64 = 4.0;
+/// Of those that do, a worker takes locks at least one time in so many of the busiest: copies of a thread
+/// that hardly takes any would only use CPUs.
 const TAKES: u64 = 10;
 
 /// Sections shorter than this on few CPUs are where the simulator is wrong (`docs/simulator.md`).
@@ -86,14 +88,8 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let busiest = processes.into_values().max_by_key(|threads| threads.values().map(events).sum::<u64>());
     let busiest = busiest.ok_or(NO_EVENTS)?;
     let window = Window::of(busiest.values().flatten()).ok_or("is damaged")?;
-    let counted = |chunks: Vec<Chunk>| Some((window.events(&chunks)?, chunks));
-    let counted: Option<Vec<_>> = busiest.into_values().map(counted).collect();
-    let mut counted = counted.ok_or("is damaged")?;
-    counted.sort_by_key(|(events, _)| Reverse(*events)); // mostly that has workers in front
-    let (events, mut threads): (Vec<u64>, Vec<Vec<Chunk>>) = counted.into_iter().unzip();
-    if events.iter().all(|events| *events == 0) {
-        return Err(NO_EVENTS.to_owned());
-    }
+    let mut threads: Vec<Vec<Chunk>> = busiest.into_values().collect();
+    threads.sort_by_key(|chunks| Reverse(events(chunks))); // workers are in front then, mostly
     if let Some(costs) = &mut whole.meta.cost {
         let mut waited = Waited::default();
         for chunk in threads.iter().flatten() {
@@ -105,11 +101,14 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     }
     let survey = |threads: &[_]| Program::survey(threads, &whole.meta, window).ok_or("is damaged");
     let mut program = survey(&threads)?;
+    if program.seen.is_empty() {
+        return Err(NO_EVENTS.to_owned());
+    }
     let mut told = tell(&program, &threads, 0, Beside::NOTHING)?;
-    let is_worker = are_workers(&events, &told);
+    let is_worker = are_workers(&told);
     let workers = is_worker.iter().filter(|is_worker| **is_worker).count();
-    if is_worker[..workers].contains(&false) {
-        // Workers come first in the replay.
+    // Workers come first in the replay.
+    if !is_worker.is_sorted_by_key(|is_worker| !is_worker) {
         drop(told);
         let mut sorted: Vec<_> = is_worker.into_iter().zip(threads).collect();
         sorted.sort_by_key(|(is_worker, _)| !is_worker);
@@ -123,9 +122,10 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         let beside = if alone { others.gone } else { others.there };
         told = tell(&program, &threads, workers, beside)?;
     }
+    let free = told.iter().map(|told| told.free).sum();
     let scripts = told.into_iter().map(|told| told.script).collect();
     let (recorded, mut recording) = program.finish(scripts, workers);
-    recording.limits = program.limits(&recording, &whole.totals, other_processes);
+    recording.limits = program.limits(&recording, &whole.totals, free, other_processes);
     recording.limits.extend(others.map(|Others { share, .. }| {
         let share = percent(share);
         let how = if alone {
@@ -143,16 +143,17 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     Ok((recorded, recording))
 }
 
-/// Which threads are copied: by what each took, and did.
-fn are_workers(events: &[u64], told: &[Told]) -> Vec<bool> {
-    let all = || events.iter().zip(told).filter(|(events, _)| **events > 0);
-    let longest = all().map(|(_, told)| told.computed).fold(0.0, f64::max);
-    let computes = |told: &Told| told.computed * COMPUTES >= longest;
-    let most = all().filter(|(_, told)| computes(told)).map(|(events, _)| *events).max().unwrap_or(0);
-    events.iter().zip(told).map(|(events, told)| computes(told) && events * TAKES >= most).collect()
+/// Which threads are workers.
+fn are_workers(told: &[Told]) -> Vec<bool> {
+    let takes = |it: &Told| it.script.acquisitions();
+    let works = |it: &Told| it.computed + it.waited;
+    let longest = told.iter().filter(|it| takes(it) > 0).map(works).fold(0.0, f64::max);
+    let is_long = |it: &Told| works(it) * WORKS >= longest;
+    let most = told.iter().filter(|it| is_long(it)).map(takes).max().unwrap_or(0);
+    told.iter().map(|it| is_long(it) && takes(it) * TAKES >= most).collect()
 }
 
-/// What each thread did, workers first, beside which other processes compute.
+/// What each thread did. Beside the first ones, the workers, other processes compute.
 fn tell(
     program: &Program,
     threads: &[Vec<Chunk>],
@@ -249,31 +250,34 @@ impl Program<'_> {
         (Recorded { workers, others, locks: classes, once: false }, recording)
     }
 
-    fn limits(&self, recording: &Recording, totals: &Totals, other_processes: usize) -> Vec<String> {
+    fn limits(
+        &self,
+        recording: &Recording,
+        totals: &Totals,
+        free: u64,
+        other_processes: usize,
+    ) -> Vec<String> {
         let (waits, unexplained) = (self.waits, self.waits - self.causes.len());
-        let is_little = recording.acquisitions < 1000 || recording.span_ns < 1e8;
+        let is_small = recording.acquisitions < 1000 || recording.span_ns < 1e8;
         let held: f64 = recording.locks.iter().map(|lock| lock.held_ns).sum();
         let taken: u64 = recording.locks.iter().map(|lock| lock.acquisitions).sum();
-        let tried: u64 = self.rare.values().sum();
         let limits = [
             totals.missing().map(|line| format!("the recording is not whole: {line}")),
             (recording.at_once < 2).then(|| {
                 "one thread at a time was recorded: which locks others would share is not known".to_owned()
             }),
             (other_processes > 0).then(|| format!("{other_processes} further processes are left out")),
-            (tried * 100 > recording.acquisitions).then(|| {
-                format!(
-                    "{} pairs of locks are taken in both orders: in the rarer one the second is taken as free ({} of all acquisitions), as it may have been tried",
-                    self.rare.len(),
-                    percent(tried as f64 / recording.acquisitions as f64)
-                )
+            (free * 100 > recording.acquisitions).then(|| {
+                let share = percent(free as f64 / recording.acquisitions as f64);
+                let pairs = plural(self.rare.len(), "pair");
+                format!("locks are taken in both orders ({pairs}): in the rarer one the second is taken as free, {share} of all acquisitions")
             }),
             (unexplained * 10 > waits).then(|| {
                 format!(
                     "{unexplained} of {waits} waits for conditions have no notification in the recording, and last as long as there"
                 )
             }),
-            is_little.then(|| {
+            is_small.then(|| {
                 format!(
                     "little was recorded, {} acquisitions in {}: record a second at least, and some thousands",
                     recording.acquisitions,

@@ -6,10 +6,13 @@ use crate::run::record::codec::{Event, Key};
 use crate::run::record::file::Meta;
 use lab_kit::provenance::Provenance;
 use stanchion_sim::machine;
+use stanchion_wire::trace::mark::{NOTIFIED, SLEPT, TIMED_OUT, WAITED};
 use std::sync::Arc;
 
 #[path = "chosen_tests.rs"]
 mod chosen;
+#[path = "order_tests.rs"]
+mod order;
 
 const MUTEX: u64 = 1;
 const READ: u64 = 2;
@@ -54,6 +57,12 @@ fn written_beside(chunks: &[Chunk], totals: Totals, cpu: Option<CpuTime>) -> tem
     file
 }
 
+/// What is replayed of these threads.
+fn loaded(chunks: &[Chunk]) -> (Recorded, Recording) {
+    let file = written(chunks, Totals::default());
+    load(file.path(), &Places::default(), false).expect("a recording")
+}
+
 /// Workers of a recording under a lock on a small machine, which takes that.
 fn simulated(recorded: Recorded, recording: &Recording, lock: &str, workers: usize, seeds: &[u64]) -> Cell {
     let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
@@ -78,9 +87,8 @@ fn nested(thread: u64, rounds: u64) -> Chunk {
 
 #[test]
 fn nested_locks_are_taken_in_their_order_and_each_once() {
-    let file =
-        written(&[nested(1, 500), nested(2, 500), chunk(3, &[event(9, 100, 0, 0, 10)])], Totals::default());
-    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let (recorded, recording) =
+        loaded(&[nested(1, 500), nested(2, 500), chunk(3, &[event(9, 100, 0, 0, 10)])]);
     assert_eq!(
         (recording.threads, recording.workers, recording.at_once, recording.private_locks),
         (3, 2, 2, 1)
@@ -95,29 +103,12 @@ fn nested_locks_are_taken_in_their_order_and_each_once() {
     assert!(cell.rate.mean > 0.0 && cell.waiting > 0.0, "{cell:?}");
 }
 
-/// Thread 3 holds lock 6 and only tries lock 5, which others hold while they wait for lock 6.
-#[test]
-fn who_tries_a_lock_waits_for_nobody() {
-    let tries = |number| {
-        let rounds = (0..500).map(|round| round * 10_000);
-        let taken = |last| [event(5, last + 9000, last, 0, 200), event(6, last + 8900, last + 9200, 0, 1100)];
-        chunk(number, &rounds.flat_map(taken).collect::<Vec<_>>())
-    };
-    let file = written(&[nested(1, 5000), nested(2, 5000), tries(3)], Totals::default());
-    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
-    assert!(recording.limits.iter().any(|limit| limit.starts_with("1 pairs of")), "{:?}", recording.limits);
-    recorded.once = true;
-    assert_eq!(played(recorded, 3).ops, [10_000, 10_000, 1000]);
-}
-
 /// Each chunk has times of its own, which a program may have written there.
 #[test]
 fn times_without_sense_are_borne() {
     let long = |thread, wait, hold| chunk(thread, &[event(5, 1, 0, wait, hold)]);
     let most = u64::MAX - 1;
-    let file =
-        written(&[long(1, most, 0), long(1, 0, most), long(2, most, 0), long(2, 0, most)], Totals::default());
-    let (_, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let (_, recording) = loaded(&[long(1, most, 0), long(1, 0, most), long(2, most, 0), long(2, 0, most)]);
     assert_eq!((recording.acquisitions, recording.locks.len()), (4, 1));
     assert!(recording.waiting.is_finite() && recording.rate > 0.0, "{recording:?}");
 }
@@ -140,8 +131,7 @@ fn reads_again(thread: u64, rounds: u64) -> Chunk {
 /// in its place. Under a lock that queues everybody in order, these threads wait for each other.
 #[test]
 fn who_reads_may_read_again_though_a_writer_waits() {
-    let file = written(&[reads_again(1, 500), reads_again(2, 500)], Totals::default());
-    let (recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let (recorded, recording) = loaded(&[reads_again(1, 500), reads_again(2, 500)]);
     assert_eq!((&recorded.locks[..], recording.locks[0].kind), (&[Class::Rw][..], "reader-writer lock"));
     let machine = Arc::new(machine::load("small-vm").expect("shipped").machine);
     let workload = Arc::new(recorded.workload("test"));
@@ -164,20 +154,24 @@ fn mark(what: u8, since: u64, numbers: &[u64]) -> Vec<u8> {
     bytes
 }
 
+/// So many rounds of a thread, each so long: its marks, and its holds behind them.
+fn rounds(thread: u64, number: u64, length: u64, round: impl Fn(u64) -> (Vec<u8>, Vec<Event>)) -> Chunk {
+    let mut all = chunk(thread, &[]);
+    for last in (0..number).map(|round| round * length) {
+        let (marks, events) = round(last);
+        let held = chunk(thread, &events);
+        all.events.extend(marks.into_iter().chain(held.events));
+        all.number += held.number;
+    }
+    all
+}
+
 /// What a lock is held for in the replay of threads that hold it for 400 ns, and notify in the midst of that.
 #[test]
 fn what_is_done_under_a_lock_is_replayed_under_it() {
-    let thread = |number| {
-        let mut all = chunk(number, &[]);
-        for last in (0..100).map(|round| round * 1300) {
-            all.events.extend(mark(stanchion_wire::trace::mark::NOTIFIED, 1100, &[0, 77]));
-            all.events.extend(chunk(number, &[event(5, last + 900, last, 0, 400)]).events);
-        }
-        all.number = 100;
-        all
-    };
-    let file = written(&[thread(1), thread(2)], Totals::default());
-    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+    let round = |last| (mark(NOTIFIED, 1100, &[0, 77]), vec![event(5, last + 900, last, 0, 400)]);
+    let thread = |number| rounds(number, 100, 1300, round);
+    let (mut recorded, recording) = loaded(&[thread(1), thread(2)]);
     assert_eq!(recording.acquisitions, 200);
     recorded.once = true;
     let outcome = played(recorded, 2);
@@ -186,18 +180,28 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
     assert!((380..500).contains(&held), "{held} ns");
 }
 
+/// A thread holds lock 5 for 50 us, sleeps for 20 of these, and takes another lock after it.
+#[test]
+fn clients_do_not_compute_under_a_lock() {
+    let thread = rounds(1, 100, 100_000, |last| {
+        let inner = event(6, last + 40_000, last, 0, 1000);
+        (mark(SLEPT, 30_000, &[20_000, 0, 0]), vec![inner, event(5, last + 1000, last + 41_000, 0, 50_000)])
+    });
+    let cpu = Some(CpuTime { wall: 10e6, own: 8e6, others: 2e6, cpus: Some(1) });
+    let other = rounds(2, 5, 100_000, |last| (Vec::new(), vec![event(5, last + 60_000, last, 0, 1)]));
+    let file = written_beside(&[thread, other], Totals::default(), cpu);
+    let (mut recorded, _) = load(file.path(), &Places::default(), false).expect("a recording");
+    recorded.once = true;
+    let held = played(recorded, 2).spent_on(stanchion_sim::Cause::Holding) / stanchion_sim::US / 100;
+    assert!((29..33).contains(&held), "{held} us");
+}
+
 /// A server whose clients run on the same CPUs: more threads do no more work than those have time for.
 #[test]
 fn what_clients_compute_takes_cpus() {
-    let thread = |number| {
-        let mut all = chunk(number, &[]);
-        for last in (0..200).map(|round| round * 100_000) {
-            all.events.extend(mark(stanchion_wire::trace::mark::SLEPT, 90_000, &[90_000, 0, 10_000]));
-            all.events.extend(chunk(number, &[event(5, last + 95_000, last, 0, 5000)]).events);
-        }
-        all.number = 200;
-        all
-    };
+    let round =
+        |last| (mark(SLEPT, 90_000, &[90_000, 0, 10_000]), vec![event(5, last + 95_000, last, 0, 5000)]);
+    let thread = |number| rounds(number, 200, 100_000, round);
     let cpu = |others| Some(CpuTime { wall: 20e6, own: 8e6, others, cpus: Some(2) });
     let rate = |others, alone| {
         let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu(others));
@@ -215,32 +219,21 @@ fn what_clients_compute_takes_cpus() {
 }
 
 /// Thread 1 waits now and then for a condition that thread 3 notifies: the second of the workers, of which it
-/// is none.
+/// is none, and neither is thread 4, which takes most.
 #[test]
 fn who_is_no_worker_waits_for_the_thread_that_notified_it() {
-    let mut waits = chunk(1, &[]);
-    for last in (0..5).map(|round| round * 26_000) {
-        waits.events.extend(mark(stanchion_wire::trace::mark::WAITED, 1200, &[100, 77]));
-        waits.events.extend(chunk(1, &[event(9, last + 900, last, 0, 400)]).events);
-    }
-    waits.number = 5;
-    let works = |thread, notifies: bool| {
-        let mut all = chunk(thread, &[]);
-        for last in (0..100).map(|round| round * 1300) {
-            if notifies {
-                all.events.extend(mark(stanchion_wire::trace::mark::NOTIFIED, 1150, &[0, 77]));
-            }
-            all.events.extend(chunk(thread, &[event(5, last + 900, last, 0, 400)]).events);
-        }
-        all.number = 100;
-        all
+    let wait = |last| (mark(WAITED, 1200, &[100, 77]), vec![event(9, last + 900, last, 0, 400)]);
+    let works = |thread, marks: &[u8]| {
+        rounds(thread, 100, 1300, |last| (marks.to_vec(), vec![event(5, last + 900, last, 0, 400)]))
     };
-    let file = written(&[waits, works(2, false), works(3, true)], Totals::default());
-    let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
-    assert_eq!((recording.threads, recording.workers), (3, 2));
+    let sleep = |last| (mark(SLEPT, 390, &[390, 0, 0]), vec![event(8, last + 398, last, 0, 2)]);
+    let notices = mark(NOTIFIED, 1150, &[0, 77]);
+    let (mut recorded, recording) =
+        loaded(&[rounds(1, 5, 26_000, wait), works(2, &[]), works(3, &notices), rounds(4, 300, 400, sleep)]);
+    assert_eq!((recording.threads, recording.workers), (4, 2));
     recorded.once = true;
-    let outcome = played(recorded, 3);
-    assert_eq!(outcome.ops, [5, 100, 100], "each of its waits ends");
+    let outcome = played(recorded, 4);
+    assert_eq!(outcome.ops, [300, 5, 100, 100], "each of its waits ends");
 }
 
 /// Each step once.
@@ -266,20 +259,13 @@ fn played(recorded: Recorded, contexts: usize) -> stanchion_sim::Outcome {
 /// under it: for 1000 ns all in all.
 #[test]
 fn nobody_sleeps_under_a_lock_that_it_takes_thereafter() {
-    use stanchion_wire::trace::mark::{SLEPT, TIMED_OUT};
     for (what, numbers) in [(SLEPT, &[99_000, 0, 0][..]), (TIMED_OUT, &[99_000, 77])] {
-        let thread = |number| {
-            let mut all = chunk(number, &[]);
-            for last in (0..100).map(|round| round * 100_000) {
-                all.events.extend(mark(what, 99_000, numbers));
-                all.events.extend(chunk(number, &[event(6, last + 99_400, last, 0, 200)]).events);
-                all.events.extend(chunk(number, &[event(5, last + 99_000, last + 99_600, 0, 1000)]).events);
-            }
-            all.number = 200;
-            all
+        let round = |last| {
+            let inner = event(6, last + 99_400, last, 0, 200);
+            (mark(what, 99_000, numbers), vec![inner, event(5, last + 99_000, last + 99_600, 0, 1000)])
         };
-        let file = written(&[thread(1), thread(2)], Totals::default());
-        let (mut recorded, recording) = load(file.path(), &Places::default(), false).expect("a recording");
+        let thread = |number| rounds(number, 100, 100_000, round);
+        let (mut recorded, recording) = loaded(&[thread(1), thread(2)]);
         assert_eq!(recording.acquisitions, 400);
         recorded.once = true;
         let outcome = played(recorded, 2);

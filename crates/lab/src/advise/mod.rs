@@ -1,6 +1,7 @@
 //! `stanchion advise`: from a recorded program to the machine that it will run on.
 //!
-//! A recording ([`load`], [`window`], [`program`], [`order`], [`telling`]) becomes what the simulator
+//! A recording ([`load`], [`window`], [`walk`], [`program`], [`order`],
+//! [`telling`]) becomes what the simulator
 //! replays. It is run on the machines that were asked for ([`place`]) with each lock ([`predict`]); the
 //! [`report`] decides, and the [`answer`] says so first. [`usl`] is the law that a prediction has to beat.
 mod answer;
@@ -13,6 +14,7 @@ mod program;
 mod report;
 mod telling;
 mod usl;
+mod walk;
 mod window;
 
 use crate::run;

@@ -1,39 +1,45 @@
 //! Locks that are taken in both orders.
 //!
-//! Two threads that wait for such locks wait for each other for ever, so that a program only tries one of
-//! them, or has a reason why the two never meet. A recording tells neither: a lock that was tried with
-//! success is a lock that was taken. So the second of the two is replayed as free in the rarer order.
+//! Threads that take two locks in different orders can wait for each other for ever, unless one of them only
+//! tries, or the two never meet. A recording shows neither: a try that succeeds is an acquisition there.
 use super::program::{Identity, identity};
-use crate::run::record::codec::Event;
-use std::collections::{HashMap, VecDeque};
+use super::walk::{Held, Moment, walk};
+use super::window::Window;
+use crate::run::record::raw::Chunk;
+use std::collections::{HashMap, HashSet};
 
-/// Locks that a thread may hold at a time: beyond that the oldest are not looked at.
-const DEEP: usize = 16;
+/// Two locks, by their numbers, of which the second was taken while the first was held.
+pub(super) type Pair = (u32, u32);
 
-/// How often a lock was taken, the second, while the first was held.
-#[derive(Default)]
-pub(super) struct Orders(HashMap<(Identity, Identity), u64>);
-
-impl Orders {
-    /// Sees the next event of a thread, in the order of releases. `recent` holds what was seen before.
-    pub(super) fn see(&mut self, recent: &mut VecDeque<Event>, event: Event) {
-        for other in recent.iter().rev().take_while(|other| other.released() > event.came) {
-            // It is released first, so it is the inner one, or both were taken and released in one order.
-            let (outer, inner) = if event.came <= other.came { (&event, other) } else { (other, &event) };
-            *self.0.entry((identity(outer), identity(inner))).or_default() += 1;
-        }
-        if recent.len() == DEEP {
-            recent.pop_front();
-        }
-        recent.push_back(event);
+/// Pairs that are taken in the other order, too, and waited for more often there: who tries does not wait. If
+/// that is equal, those that are taken more often there.
+pub(super) fn rare(
+    threads: &[Vec<Chunk>],
+    window: Window,
+    numbers: &HashMap<Identity, u32>,
+) -> Option<HashSet<Pair>> {
+    let mut orders: HashMap<Pair, (u64, u64)> = HashMap::new();
+    for chunks in threads {
+        let mut held = Held::default();
+        walk(window, chunks, |moment| match moment {
+            Moment::Acquire(event) => {
+                let number = numbers.get(&identity(event)).copied();
+                if let Some(inner) = number {
+                    for outer in held.over(event).filter(|outer| *outer != inner) {
+                        let (waited, times) = orders.entry((outer, inner)).or_default();
+                        *waited += u64::from(event.wait > 0);
+                        *times += 1;
+                    }
+                }
+                held.acquire(event, number);
+            }
+            Moment::Release(event) => _ = held.release(event),
+            Moment::Mark(..) => {}
+        })?;
     }
-
-    /// Pairs that are also taken in the other order, and there more often.
-    pub(super) fn rare(&self) -> HashMap<(Identity, Identity), u64> {
-        let rare = self.0.iter().filter(|&(&(outer, inner), &times)| {
-            let others = self.0.get(&(inner, outer)).copied().unwrap_or(0);
-            others > 0 && (times, outer) < (others, inner)
-        });
-        rare.map(|(pair, times)| (*pair, *times)).collect()
-    }
+    let is_rare = |&(outer, inner): &Pair| {
+        let other = orders.get(&(inner, outer));
+        other.is_some_and(|other| (orders[&(outer, inner)], outer) < (*other, inner))
+    };
+    Some(orders.keys().filter(|pair| is_rare(pair)).copied().collect())
 }

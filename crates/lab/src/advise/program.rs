@@ -1,11 +1,11 @@
 //! What has to be known of all threads of a recording before the script of any can be written: its span, its
 //! locks, and which notification ended which wait.
-use super::order::Orders;
+use super::order::{self, Pair};
 use super::window::Window;
 use crate::run::record::codec::{Event, Item, Kind, What};
 use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 /// A lock is its thread's own if that took it at least this part of all times, and if all waits for it
 /// together are hardly any of the recording. memcached's workers each count under a mutex, and its maintainer
@@ -50,9 +50,8 @@ pub(super) struct Program<'a> {
     /// Shared locks, those that were taken most often first, and their numbers.
     pub shared: Vec<Identity>,
     pub numbers: HashMap<Identity, u32>,
-    /// Two locks of which the second is taken as free if it is acquired while the first is held, and how
-    /// often it is.
-    pub rare: HashMap<(Identity, Identity), u64>,
+    /// Of these the second is taken as free while the first is held.
+    pub rare: HashSet<Pair>,
     pub causes: Causes,
     /// That were ended by notifications.
     pub waits: usize,
@@ -62,10 +61,10 @@ impl<'a> Program<'a> {
     /// None if the recording is damaged.
     pub(super) fn survey(threads: &[Vec<Chunk>], meta: &'a Meta, window: Window) -> Option<Self> {
         let mut seen: HashMap<Identity, Seen> = HashMap::new();
-        let (mut begins, mut ends, mut orders) = (u64::MAX, 0, Orders::default());
+        let (mut begins, mut ends) = (u64::MAX, 0);
         let (mut waits, mut notices) = (Vec::new(), HashMap::<u64, Vec<Notice>>::new());
         for (thread, chunks) in threads.iter().enumerate() {
-            let (mut waited, mut notified, mut recent) = (0, 0, VecDeque::new());
+            let (mut waited, mut notified) = (0, 0);
             for chunk in chunks {
                 begins = begins.min(chunk.base.max(window.from));
                 window.items(chunk, |item| match item {
@@ -77,7 +76,6 @@ impl<'a> Program<'a> {
                         lock.held = lock.held.saturating_add(event.hold);
                         begins = begins.min(event.came);
                         ends = ends.max(event.released());
-                        orders.see(&mut recent, event);
                     }
                     Item::Mark(at, What::Notified { condition, all }) => {
                         let notice = Notice { at, thread, number: notified, all, is_taken: false };
@@ -100,15 +98,16 @@ impl<'a> Program<'a> {
         let shared = seen.iter().filter(|(_, lock)| lock.is_shared);
         let mut shared: Vec<Identity> = shared.map(|(id, _)| *id).collect();
         shared.sort_by_key(|id| (core::cmp::Reverse(seen[id].events), *id));
+        let numbers = shared.iter().copied().zip(0..).collect();
         Some(Self {
             meta,
             window,
             begins,
             ends,
             seen,
-            numbers: shared.iter().copied().zip(0..).collect(),
             shared,
-            rare: orders.rare(),
+            rare: order::rare(threads, window, &numbers)?,
+            numbers,
             waits: waits.len(),
             causes: causes(notices, waits),
         })

@@ -1,22 +1,26 @@
 //! What one thread did, from its events to its script.
 //!
-//! A hold is told of at its end; holds and marks that are told of before it may belong into it. What
+//! What
 //! recording adds to times is taken off again, as far as the recording knows it (`run/record/cost.rs`).
 //! The simulator adds the instructions of the lock that it has.
-use super::program::{Identity, Program, identity};
-use crate::run::record::codec::{Event, Item, Kind, What};
+use super::program::{Program, identity};
+use super::walk::{Held, Moment, walk};
+use crate::run::record::codec::{Event, Kind, What};
 use crate::run::record::cost::{Cost, Costs};
 use crate::run::record::file::Meta;
 use crate::run::record::raw::Chunk;
 use stanchion_sim::replay::{Script, Step, Writer};
-use std::collections::VecDeque;
 
 /// A thread's script, and what it did in nanoseconds.
 pub(super) struct Told {
     pub script: Script,
     pub computed: f64,
+    /// For locks.
+    pub waited: f64,
     /// Off its CPU, asleep or put aside.
     pub off: f64,
+    /// How many acquisitions are taken as free, because the locks are taken in both orders.
+    pub free: u64,
 }
 
 /// What other processes do while a thread seems to compute, or is off its CPU.
@@ -35,37 +39,28 @@ impl Beside {
 
 pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], beside: Beside) -> Option<Told> {
     let base = chunks.first()?.base.max(program.window.from);
-    // Events come in the order of releases. Who held several took those first that have a negative time
-    // before them, so these are read before all are merged.
-    let mut outer = Vec::new();
-    for chunk in chunks {
-        program.window.items(chunk, |item| match item {
-            Item::Event(event) if event.think < 0 => outer.push(event),
-            _ => {}
-        })?;
-    }
-    outer.sort_by_key(|event| event.came);
     let mut telling = Telling {
         writer: Writer::new(program.meta.ns(base.saturating_sub(program.begins)) as u64),
         program,
         index,
         recorder: Recorder::new(program.meta),
         last: base,
-        outer: outer.into(),
-        held: Vec::new(),
-        marks: VecDeque::new(),
+        held: Held::default(),
         waits: 0,
         beside,
         owed: 0.0,
         computed: 0.0,
+        waited: 0.0,
         off: 0.0,
+        free: 0,
     };
-    for chunk in chunks {
-        program.window.items(chunk, |item| telling.item(item))?;
-    }
-    telling.marks_until(u64::MAX);
-    let Telling { writer, computed, off, .. } = telling;
-    Some(Told { script: writer.finish(), computed, off })
+    walk(program.window, chunks, |moment| match moment {
+        Moment::Acquire(event) => telling.acquire(event),
+        Moment::Release(event) => telling.release(event),
+        Moment::Mark(at, what) => telling.mark(at, what),
+    })?;
+    let Telling { writer, computed, waited, off, free, .. } = telling;
+    Some(Told { script: writer.finish(), computed, waited, off, free })
 }
 
 struct Telling<'p> {
@@ -75,85 +70,51 @@ struct Telling<'p> {
     recorder: Recorder<'p>,
     /// When it last did something.
     last: u64,
-    outer: VecDeque<Event>,
-    /// What it holds: each lock, when it came for it, and its number if it is shared.
-    held: Vec<(Identity, u64, Option<u32>)>,
-    /// Marks that may belong into the hold that is told of next, because a hold is told of at its end.
-    marks: VecDeque<(u64, What)>,
+    held: Held,
     waits: u64,
     beside: Beside,
     /// What others computed, and is not in the script yet.
     owed: f64,
     computed: f64,
+    waited: f64,
     off: f64,
+    free: u64,
 }
 
 impl Telling<'_> {
-    fn item(&mut self, item: Item) {
-        match item {
-            Item::Event(event) => {
-                if event.think >= 0 {
-                    self.marks_until(event.came);
-                    self.others_compute();
-                    self.outer_until(event.came);
-                    self.acquire(&event);
-                }
-                let released = event.released();
-                self.marks_until(released);
-                self.outer_until(released);
-                let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
-                let number = self.released(&event);
-                self.step(released, number.map(release));
-                self.others_compute();
-                self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.think);
-            }
-            Item::Mark(at, what) => self.marks.push_back((at, what)),
-        }
-    }
-
-    /// What other processes computed up to now: outside of the section, wherever it was.
+    /// What other processes computed up to now: outside of sections, wherever it was.
     fn others_compute(&mut self) {
-        self.writer.compute(core::mem::take(&mut self.owed));
-    }
-
-    fn marks_until(&mut self, at: u64) {
-        while let Some((at, what)) = self.marks.pop_front_if(|(mark, _)| *mark <= at) {
-            // Who slept or waited did so before it took anything at that moment; who notifies may hold it.
-            let may_hold = matches!(what, What::Notified { .. });
-            self.outer_until(if may_hold { at } else { at.saturating_sub(1) });
-            self.mark(at, what);
-        }
-    }
-
-    /// Locks that were taken up to then and are released later than others.
-    fn outer_until(&mut self, at: u64) {
-        while let Some(event) = self.outer.pop_front_if(|event| event.came <= at) {
-            self.acquire(&event);
+        if self.held.is_empty() {
+            self.writer.compute(core::mem::take(&mut self.owed));
         }
     }
 
     /// The number of a lock that is shared, and that is not taken as free here.
-    fn number(&self, event: &Event) -> Option<u32> {
-        let id = identity(event);
-        let number = self.program.numbers.get(&id).copied()?;
-        let is_free = self.held.iter().any(|held| self.program.rare.contains_key(&(held.0, id)));
+    fn number(&mut self, event: &Event) -> Option<u32> {
+        let number = self.program.numbers.get(&identity(event)).copied()?;
+        let is_free = self.held.over(event).any(|outer| self.program.rare.contains(&(outer, number)));
+        self.free += u64::from(is_free);
         (!is_free).then_some(number)
-    }
-
-    fn released(&mut self, event: &Event) -> Option<u32> {
-        let acquired = |held: &(Identity, u64, _)| (held.0, held.1) == (identity(event), event.came);
-        let place = self.held.iter().rposition(acquired)?;
-        self.held.swap_remove(place).2
     }
 
     fn acquire(&mut self, event: &Event) {
         let acquire = if event.key.kind() == Kind::Read { Step::AcquireRead } else { Step::Acquire };
+        self.others_compute();
         let number = self.number(event);
-        self.held.push((identity(event), event.came, number));
+        self.held.acquire(event, number);
         self.step(event.came, Some(number.map_or(Step::Private, acquire)));
         self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.hold);
         // Waiting is simulated.
         self.last = self.last.max(event.came + event.wait);
+        self.waited += self.program.meta.ns(event.wait);
+    }
+
+    fn release(&mut self, event: &Event) {
+        let release = if event.key.kind() == Kind::Read { Step::ReleaseRead } else { Step::Release };
+        let number = self.held.release(event);
+        self.step(event.released(), number.map(release));
+        self.others_compute();
+        self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.think);
     }
 
     /// The thread did something at `at`, and computed before it. Releases of private locks are no step.

@@ -59,18 +59,6 @@ impl Window {
         Some(Self { left_out, ..window })
     }
 
-    /// How many holds of these chunks lie in it. None if one is damaged.
-    pub(super) fn events(self, chunks: &[Chunk]) -> Option<u64> {
-        if self.left_out == [0; 2] {
-            return Some(chunks.iter().map(|chunk| u64::from(chunk.number)).sum());
-        }
-        let mut events = 0;
-        for chunk in chunks {
-            self.items(chunk, |item| events += u64::from(matches!(item, Item::Event(_))))?;
-        }
-        Some(events)
-    }
-
     /// Calls `each` with what a chunk says of this time: holds that lie in it, and marks. None if it is
     /// damaged.
     pub(super) fn items(self, chunk: &Chunk, mut each: impl FnMut(Item)) -> Option<()> {
