@@ -210,6 +210,16 @@ fn each_strategy_and_each_fault_alone_leaves_the_locks_sound() {
     }
 }
 
+/// An owner begins a waiter's turn and loses its CPU. The waiter gives up, another context takes its place
+/// over and begins a turn of its own, and the owner rouses that one in place of the first: with the turn that
+/// it has.
+#[test]
+fn a_turn_that_was_begun_before_its_place_was_taken_over_does_not_count() {
+    const SEED: u64 = 1_000_814_313;
+    let tally = explore(&lock("stanchion"), &Options::default(), SEED..SEED + 1, |_| true);
+    assert_eq!(tally.failure, None);
+}
+
 #[test]
 fn a_seed_brings_up_the_same_schedule() {
     let steps = |seed: u64| {

@@ -5,8 +5,8 @@
 //!
 //! - A *worker* is copied as often as needed; of every other thread there is one. Copy *k* of all workers
 //!   belongs together: conditions are notified within it.
-//! - All copies share the locks that several threads took. A lock that one thread took is each copy's own:
-//!   it costs its instructions, and nobody waits.
+//! - All copies share the locks that [`Recorded`] has. A lock that was one thread's own is each copy's own,
+//!   a private one: it costs its instructions, and nobody waits.
 //! - Each copy begins at a moment of the recording of its own, drawn from the seed, when all workers were
 //!   there. A thread that comes to its end goes on at its beginning, when that comes again.
 //! - Computing and sleeping take as long as recorded; waiting for locks is simulated; a wait for a condition

@@ -59,8 +59,9 @@ struct Wait {
     turns: u32,
     /// How many turns its waiter has had since its turn came, without asking for the lock.
     silent: u32,
-    /// It stands in a place that was given up, and its turn may be about to begin.
-    took_over: bool,
+    /// When it took over a place that was given up; its turn may be about to begin then. A turn that an owner
+    /// began before that is lost, also if the owner has yet to rouse it.
+    took_over: Option<u64>,
     /// Its turn must begin: not before this time, and not when that of the place that it took over did.
     begins: Option<(u64, u32)>,
 }
@@ -83,7 +84,7 @@ impl Wait {
             slept: None,
             turns: 0,
             silent: 0,
-            took_over: false,
+            took_over: None,
             begins: None,
         }
     }
@@ -192,11 +193,12 @@ impl Queues {
         {
             self.of_locks[lock].owned_since = now;
         }
+        let lock = self.lock_at(at.lock);
+        let owned_since = lock.map_or(0, |lock| self.of_locks[lock].owned_since);
         let wait = self.wait(node);
         if states.1 == Granted {
             wait.begins = None; // the grant may come first
         }
-        wait.took_over = states == (Abandoned, Roused);
         wait.waits_since = (states.1 == Waiting).then_some(now);
         wait.roused_since = (states.1 == Roused).then_some(now);
         wait.silent = 0;
@@ -205,12 +207,14 @@ impl Queues {
             // Who comes back to the place that it left has no new turn; nor has, in order, who takes one
             // over.
             (Abandoned, Roused) => {
+                wait.took_over = Some(now);
                 (wait.turns, wait.slept) = (u32::from(!own && !in_order), None);
                 wait.begins = (!own && !in_order).then_some((now, at.due));
             }
             (Waiting, Roused) if !own => {
-                (wait.turns, wait.slept) = (wait.turns + 1, None);
-                if let Some(lock) = self.lock_at(at.lock) {
+                wait.slept = None;
+                wait.turns += u32::from(wait.took_over.is_none_or(|at| at < owned_since));
+                if let Some(lock) = lock {
                     self.of_locks[lock].roused.push(node);
                 }
             }
@@ -276,7 +280,7 @@ impl Queues {
         if (heir || stepped_down) && not_before(micros(now), half) {
             return Ok(());
         }
-        let was_heir = |wait: &Wait| heir && before(wait.roused_since) && !wait.took_over;
+        let was_heir = |wait: &Wait| heir && before(wait.roused_since) && wait.took_over != wait.roused_since;
         if at.priority == 0 && self.known(first).is_some_and(was_heir) {
             let what = format!("c{me} roused a second waiter, and the turn of the first has not come");
             return wrong(Kind::Overtaken, what);
