@@ -15,7 +15,7 @@ use std::path::Path;
 
 /// A worker computes or waits for locks for at least one part in so many of the time for which the thread
 /// does that does so longest. memcached's maintainer computes a seventh of what its workers do, no worker of
-/// the programs in `docs/advise.md` less than six sevenths.
+/// the programs in `docs/advise.md` less than half.
 const WORKS: f64 = 4.0;
 /// Of those that do, a worker takes locks at least one time in so many of the busiest: copies of a thread
 /// that hardly takes any would only use CPUs.
