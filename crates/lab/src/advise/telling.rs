@@ -1,8 +1,7 @@
 //! What one thread did, from its events to its script.
 //!
-//! What
-//! recording adds to times is taken off again, as far as the recording knows it (`run/record/cost.rs`).
-//! The simulator adds the instructions of the lock that it has.
+//! What recording adds to times is taken off again, as far as the recording knows it
+//! (`run/record/cost.rs`). The simulator adds the instructions of the lock that it has.
 use super::program::{Program, identity};
 use super::walk::{Held, Moment, walk};
 use crate::run::record::codec::{Event, Kind, What};
