@@ -167,14 +167,17 @@ enum { SLEEPERS = 4 };
 static pid_t sleepers[SLEEPERS];
 static int came_back;
 
+static void *locks_once(void *number);
+
 /* Starts threads that take a lock once each, and waits until they sleep, or have had time to wait. */
 static void start_sleepers(pthread_t *threads, void *(*body)(void *)) {
+    int spin = waiters_spin() && body == locks_once;
     for (long i = 0; i < SLEEPERS; i++) {
         PUT(&sleepers[i], 0);
         threads[i] = START(body, (void *)i);
-        AWAIT(READ(&sleepers[i]) != 0 && (waiters_spin() || sleeps(READ(&sleepers[i]))));
+        AWAIT(READ(&sleepers[i]) != 0 && (spin || sleeps(READ(&sleepers[i]))));
     }
-    if (waiters_spin()) settle();
+    if (spin) settle();
 }
 
 static void end_sleepers(pthread_t *threads) {

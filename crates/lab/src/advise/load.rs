@@ -14,8 +14,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// A worker computes or waits for locks for at least one part in so many of the time for which the thread
-/// does that does so longest. memcached's maintainer computes a seventh of what its workers do, no worker of
-/// the programs in `docs/advise.md` less than half.
+/// computes that does so longest. memcached's maintainer computes a seventh of what its workers do, no worker
+/// of the programs in `docs/advise.md` less than half.
 const WORKS: f64 = 4.0;
 /// Of those that do, a worker takes locks at least one time in so many of the busiest: copies of a thread
 /// that hardly takes any would only use CPUs.
@@ -146,9 +146,8 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
 /// Which threads are workers.
 fn are_workers(told: &[Told]) -> Vec<bool> {
     let takes = |it: &Told| it.script.acquisitions();
-    let works = |it: &Told| it.computed + it.waited;
-    let longest = told.iter().filter(|it| takes(it) > 0).map(works).fold(0.0, f64::max);
-    let is_long = |it: &Told| works(it) * WORKS >= longest;
+    let longest = told.iter().filter(|it| takes(it) > 0).map(|it| it.computed).fold(0.0, f64::max);
+    let is_long = |it: &Told| (it.computed + it.waited) * WORKS >= longest;
     let most = told.iter().filter(|it| is_long(it)).map(takes).max().unwrap_or(0);
     told.iter().map(|it| is_long(it) && takes(it) * TAKES >= most).collect()
 }

@@ -196,12 +196,19 @@ fn clients_do_not_compute_under_a_lock() {
     assert!((29..33).contains(&held), "{held} us");
 }
 
-/// A server whose clients run on the same CPUs: more threads do no more work than those have time for.
+/// A server whose clients run on the same CPUs: more threads do no more work than those have time for. Each
+/// of them has a lock of its own all the time.
 #[test]
 fn what_clients_compute_takes_cpus() {
     let round =
         |last| (mark(SLEPT, 90_000, &[90_000, 0, 10_000]), vec![event(5, last + 95_000, last, 0, 5000)]);
-    let thread = |number| rounds(number, 200, 100_000, round);
+    let thread = |number| {
+        let mut all = rounds(number, 200, 100_000, round);
+        let own = event(20 + number, 1, 20_000_000, 0, 20_000_000);
+        all.events.extend(chunk(number, &[own]).events);
+        all.number += 1;
+        all
+    };
     let cpu = |others| Some(CpuTime { wall: 20e6, own: 8e6, others, cpus: Some(2) });
     let rate = |others, alone| {
         let file = written_beside(&[thread(1), thread(2)], Totals::default(), cpu(others));

@@ -12,7 +12,8 @@ use std::collections::{HashMap, HashSet};
 pub(super) type Pair = (u32, u32);
 
 /// Pairs that are taken in the other order, too, and waited for more often there: who tries does not wait. If
-/// that is equal, those that are taken more often there.
+/// that is equal, those that are taken more often there. Waits for a reader-writer lock contain a reading of
+/// the clock, so that those of a mutex and of such a lock do not compare.
 pub(super) fn rare(
     threads: &[Vec<Chunk>],
     window: Window,
@@ -25,9 +26,9 @@ pub(super) fn rare(
             Moment::Acquire(event) => {
                 let number = numbers.get(&identity(event)).copied();
                 if let Some(inner) = number {
-                    for outer in held.over(event).filter(|outer| *outer != inner) {
-                        let (waited, times) = orders.entry((outer, inner)).or_default();
-                        *waited += u64::from(event.wait > 0);
+                    for (outer, number) in held.over(event).filter(|(_, outer)| *outer != inner) {
+                        let (waited, times) = orders.entry((number, inner)).or_default();
+                        *waited += u64::from(event.wait > 0 && identity(outer).1 == identity(event).1);
                         *times += 1;
                     }
                 }

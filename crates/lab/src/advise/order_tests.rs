@@ -37,6 +37,21 @@ fn who_waited_did_not_try() {
     assert!(freed(100).is_some_and(|line| line.contains("30 % of all")), "the other one: {:?}", freed(100));
 }
 
+/// A wait for a reader-writer lock is never nothing.
+#[test]
+fn a_reading_of_the_clock_is_no_wait() {
+    let writes = rounds(1, 400, 10_000, |last| {
+        let inner = event_of(WRITE, 6, last + 9000, last, 20, 200);
+        (Vec::new(), vec![inner, event(5, last + 8000, last + 9220, 0, 2000)])
+    });
+    let mutex_under_it = rounds(2, 600, 10_000, |last| {
+        let outer = event_of(WRITE, 6, last + 8000, last + 9200, 20, 1980);
+        (Vec::new(), vec![event(5, last + 9000, last, 0, 200), outer])
+    });
+    let (_, recording) = loaded(&[writes, mutex_under_it]);
+    assert!(told(&recording).is_some_and(|line| line.contains("20 % of all")), "{:?}", recording.limits);
+}
+
 #[test]
 fn who_cannot_wait_for_each_other_is_not_free() {
     let own = |thread, own| {

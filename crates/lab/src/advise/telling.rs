@@ -58,6 +58,7 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], beside: 
         Moment::Release(event) => telling.release(event),
         Moment::Mark(at, what) => telling.mark(at, what),
     })?;
+    telling.writer.compute(core::mem::take(&mut telling.owed));
     let Telling { writer, computed, waited, off, free, .. } = telling;
     Some(Told { script: writer.finish(), computed, waited, off, free })
 }
@@ -81,9 +82,9 @@ struct Telling<'p> {
 }
 
 impl Telling<'_> {
-    /// What other processes computed up to now: outside of sections, wherever it was.
+    /// What other processes computed up to now: outside of sections that others wait for, wherever it was.
     fn others_compute(&mut self) {
-        if self.held.is_empty() {
+        if !self.held.is_waited_for() {
             self.writer.compute(core::mem::take(&mut self.owed));
         }
     }
@@ -91,9 +92,9 @@ impl Telling<'_> {
     /// The number of a lock that is shared, and that is not taken as free here.
     fn number(&mut self, event: &Event) -> Option<u32> {
         let number = self.program.numbers.get(&identity(event)).copied()?;
-        let is_free = self.held.over(event).any(|outer| self.program.rare.contains(&(outer, number)));
+        let is_free = self.held.over(event).any(|(_, outer)| self.program.rare.contains(&(outer, number)));
         self.free += u64::from(is_free);
-        (!is_free).then_some(number)
+        (!is_free && !self.held.is_full()).then_some(number)
     }
 
     fn acquire(&mut self, event: &Event) {

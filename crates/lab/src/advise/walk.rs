@@ -30,7 +30,7 @@ pub(super) fn walk(window: Window, chunks: &[Chunk], each: impl FnMut(Moment)) -
     for chunk in chunks {
         window.items(chunk, |item| walk.item(item))?;
     }
-    walk.marks_until(u64::MAX);
+    walk.marks_until(u64::MAX, u64::MAX);
     Some(())
 }
 
@@ -52,14 +52,15 @@ impl<F: FnMut(Moment)> Walk<F> {
         match item {
             Item::Event(event) => {
                 if event.think >= 0 {
-                    self.marks_until(event.came);
+                    self.marks_until(event.came, event.came);
                     self.ahead_until(event.came);
                     (self.each)(Moment::Acquire(&event));
                 }
                 let released = event.released();
-                self.marks_until(released);
                 // Whatever else begins at that moment does so after the release.
-                self.ahead_until(released.saturating_sub(1));
+                let before = released.saturating_sub(1);
+                self.marks_until(released, before);
+                self.ahead_until(before);
                 self.ahead_while(|ahead| event.think < 0 && order(ahead) <= order(&event));
                 (self.each)(Moment::Release(&event));
             }
@@ -67,11 +68,12 @@ impl<F: FnMut(Moment)> Walk<F> {
         }
     }
 
-    fn marks_until(&mut self, at: u64) {
+    /// Holds begin up to `ahead` only.
+    fn marks_until(&mut self, at: u64, ahead: u64) {
         while let Some((at, what)) = self.marks.pop_front_if(|(mark, _)| *mark <= at) {
             // Who slept or waited did so before it took anything at that moment; who notifies may hold it.
             let may_hold = matches!(what, What::Notified { .. });
-            self.ahead_until(if may_hold { at } else { at.saturating_sub(1) });
+            self.ahead_until(if may_hold { at } else { at.saturating_sub(1) }.min(ahead));
             (self.each)(Moment::Mark(at, what));
         }
     }
@@ -90,33 +92,36 @@ impl<F: FnMut(Moment)> Walk<F> {
 /// What a thread holds, each with the number that it was acquired by: that of a lock that others may wait
 /// for.
 #[derive(Default)]
-pub(super) struct Held(VecDeque<(Event, Option<u32>)>);
+pub(super) struct Held(Vec<(Event, Option<u32>)>);
 
 impl Held {
-    /// More than the library records was written by somebody else: the oldest is forgotten.
-    const MOST: usize = 2 * DEPTH;
+    /// Whether others may wait for a lock that it holds.
+    pub(super) fn is_waited_for(&self) -> bool {
+        self.0.iter().any(|(_, number)| number.is_some())
+    }
 
-    pub(super) fn is_empty(&self) -> bool {
-        self.0.is_empty()
+    /// More than the library records was written by somebody else, and does not count.
+    pub(super) fn is_full(&self) -> bool {
+        self.0.len() == 2 * DEPTH
     }
 
     pub(super) fn acquire(&mut self, event: &Event, number: Option<u32>) {
-        if self.0.len() == Self::MOST {
-            self.0.pop_front();
+        if !self.is_full() {
+            self.0.push((*event, number));
         }
-        self.0.push_back((*event, number));
     }
 
     pub(super) fn release(&mut self, event: &Event) -> Option<u32> {
         let place = self.0.iter().rposition(|(held, _)| held == event)?;
-        self.0.remove(place)?.1
+        self.0.remove(place).1
     }
 
     /// Locks under which a thread may wait for `event`'s so that another one waits for it: not if it reads
     /// both.
-    pub(super) fn over(&self, event: &Event) -> impl Iterator<Item = u32> {
+    pub(super) fn over(&self, event: &Event) -> impl Iterator<Item = (&Event, u32)> {
         let reads = |event: &Event| event.key.kind() == Kind::Read;
         let is_reader = reads(event);
-        self.0.iter().filter(move |(held, _)| !is_reader || !reads(held)).filter_map(|(_, number)| *number)
+        let numbered = self.0.iter().filter_map(|(held, number)| Some((held, (*number)?)));
+        numbered.filter(move |(held, _)| !is_reader || !reads(held))
     }
 }
