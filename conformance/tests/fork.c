@@ -167,11 +167,8 @@ enum { SLEEPERS = 4 };
 static pid_t sleepers[SLEEPERS];
 static int came_back;
 
-static void *locks_once(void *number);
-
-/* Starts threads that take a lock once each, and waits until they sleep, or have had time to wait. */
-static void start_sleepers(pthread_t *threads, void *(*body)(void *)) {
-    int spin = waiters_spin() && body == locks_once;
+/* Starts threads that take a lock once each, and waits until they sleep or, if they `spin`, have had time to wait. */
+static void start_sleepers(pthread_t *threads, void *(*body)(void *), int spin) {
     for (long i = 0; i < SLEEPERS; i++) {
         PUT(&sleepers[i], 0);
         threads[i] = START(body, (void *)i);
@@ -199,10 +196,10 @@ TEST_EACH(sleepers_of_a_mutex, OWNERLESS) {
     pthread_t threads[SLEEPERS];
     make_mutex(&M, &OWNERLESS[row]);
     GIVES(pthread_mutex_lock(&M), 0);
-    start_sleepers(threads, locks_once);
+    start_sleepers(threads, locks_once, waiters_spin());
     pid_t child = forked();
     if (child == 0) {
-        start_sleepers(threads, locks_once);
+        start_sleepers(threads, locks_once, waiters_spin());
         GIVES(pthread_mutex_unlock(&M), 0);
         end_sleepers(threads);
         GIVES(pthread_mutex_trylock(&M), 0);
@@ -252,10 +249,10 @@ TEST_EACH(sleepers_of_a_rwlock, SHAPES) {
     GIVES(pthread_rwlockattr_setkind_np(&attributes, shape->kind), 0);
     GIVES(pthread_rwlock_init(&L, &attributes), 0);
     GIVES(shape->forker_reads ? pthread_rwlock_rdlock(&L) : pthread_rwlock_wrlock(&L), 0);
-    start_sleepers(threads, shares_once);
+    start_sleepers(threads, shares_once, 0);
     pid_t child = forked();
     if (child == 0) {
-        start_sleepers(threads, shares_once);
+        start_sleepers(threads, shares_once, 0);
         GIVES(pthread_rwlock_unlock(&L), 0);
         end_sleepers(threads);
         GIVES(pthread_rwlock_trywrlock(&L), 0);
@@ -286,12 +283,12 @@ static void wake_one_by_one(void) {
 
 TEST(sleepers_of_a_condition_variable) {
     pthread_t threads[SLEEPERS];
-    start_sleepers(threads, waits_once);
+    start_sleepers(threads, waits_once, 0);
     GIVES(pthread_mutex_lock(&M), 0);
     pid_t child = forked();
     GIVES(pthread_mutex_unlock(&M), 0);
     if (child == 0) {
-        start_sleepers(threads, waits_once);
+        start_sleepers(threads, waits_once, 0);
         wake_one_by_one();
         end_sleepers(threads);
         _exit(0);

@@ -107,20 +107,19 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
     let mut told = tell(&program, &threads, 0, Beside::NOTHING)?;
     let is_worker = are_workers(&told);
     let workers = is_worker.iter().filter(|is_worker| **is_worker).count();
-    // Workers come first in the replay.
-    if !is_worker.is_sorted_by_key(|is_worker| !is_worker) {
-        drop(told);
-        let mut sorted: Vec<_> = is_worker.into_iter().zip(threads).collect();
+    let are_first = is_worker.is_sorted_by_key(|is_worker| !is_worker);
+    if !are_first {
+        // Workers come first in the replay.
+        let mut sorted: Vec<_> = is_worker.into_iter().zip(threads.into_iter().zip(told)).collect();
         sorted.sort_by_key(|(is_worker, _)| !is_worker);
-        threads = sorted.into_iter().map(|(_, chunks)| chunks).collect();
+        (threads, told) = sorted.into_iter().map(|(_, both)| both).unzip();
         program = survey(&threads)?;
-        told = tell(&program, &threads, 0, Beside::NOTHING)?;
     }
     let others = Others::of(&program, &told, workers).filter(|_| other_processes == 0);
-    if let Some(others) = &others {
+    if !are_first || others.is_some() {
         drop(told);
-        let beside = if alone { others.gone } else { others.there };
-        told = tell(&program, &threads, workers, beside)?;
+        let beside = |others: &Others| if alone { others.gone } else { others.there };
+        told = tell(&program, &threads, workers, others.as_ref().map_or(Beside::NOTHING, beside))?;
     }
     let free = told.iter().map(|told| told.free).sum();
     let scripts = told.into_iter().map(|told| told.script).collect();

@@ -26,13 +26,13 @@ pub(super) fn rare(
             Moment::Acquire(event) => {
                 let number = numbers.get(&identity(event)).copied();
                 if let Some(inner) = number {
-                    for (outer, number) in held.over(event).filter(|(_, outer)| *outer != inner) {
-                        let (waited, times) = orders.entry((number, inner)).or_default();
-                        *waited += u64::from(event.wait > 0 && identity(outer).1 == identity(event).1);
+                    for (hold, outer) in held.over(event).filter(|(_, outer)| *outer != inner) {
+                        let (waited, times) = orders.entry((outer, inner)).or_default();
+                        *waited += u64::from(event.wait > 0 && identity(hold).1 == identity(event).1);
                         *times += 1;
                     }
                 }
-                held.acquire(event, number);
+                _ = held.acquire(event, number);
             }
             Moment::Release(event) => _ = held.release(event),
             Moment::Mark(..) => {}

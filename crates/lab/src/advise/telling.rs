@@ -58,7 +58,6 @@ pub(super) fn script(program: &Program, index: usize, chunks: &[Chunk], beside: 
         Moment::Release(event) => telling.release(event),
         Moment::Mark(at, what) => telling.mark(at, what),
     })?;
-    telling.writer.compute(core::mem::take(&mut telling.owed));
     let Telling { writer, computed, waited, off, free, .. } = telling;
     Some(Told { script: writer.finish(), computed, waited, off, free })
 }
@@ -94,14 +93,14 @@ impl Telling<'_> {
         let number = self.program.numbers.get(&identity(event)).copied()?;
         let is_free = self.held.over(event).any(|(_, outer)| self.program.rare.contains(&(outer, number)));
         self.free += u64::from(is_free);
-        (!is_free && !self.held.is_full()).then_some(number)
+        (!is_free).then_some(number)
     }
 
     fn acquire(&mut self, event: &Event) {
         let acquire = if event.key.kind() == Kind::Read { Step::AcquireRead } else { Step::Acquire };
         self.others_compute();
         let number = self.number(event);
-        self.held.acquire(event, number);
+        let number = self.held.acquire(event, number);
         self.step(event.came, Some(number.map_or(Step::Private, acquire)));
         self.recorder.begins(event.key.kind(), event.wait > 0, |cost| cost.hold);
         // Waiting is simulated.

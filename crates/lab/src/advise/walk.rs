@@ -100,15 +100,14 @@ impl Held {
         self.0.iter().any(|(_, number)| number.is_some())
     }
 
-    /// More than the library records was written by somebody else, and does not count.
-    pub(super) fn is_full(&self) -> bool {
-        self.0.len() == 2 * DEPTH
-    }
-
-    pub(super) fn acquire(&mut self, event: &Event, number: Option<u32>) {
-        if !self.is_full() {
-            self.0.push((*event, number));
+    /// The number that it is held by: more locks than the library records were written by somebody else, and
+    /// have none.
+    pub(super) fn acquire(&mut self, event: &Event, number: Option<u32>) -> Option<u32> {
+        if self.0.len() == 2 * DEPTH {
+            return None;
         }
+        self.0.push((*event, number));
+        number
     }
 
     pub(super) fn release(&mut self, event: &Event) -> Option<u32> {
