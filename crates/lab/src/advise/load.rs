@@ -230,7 +230,8 @@ impl Program<'_> {
         let at_once = (together / union.max(1) as f64).round().max(1.0) as usize;
         let acquisitions = self.seen.values().map(|lock| lock.events).sum();
         let span_ns = self.meta.ns(self.ends - self.begins);
-        let waited: f64 = self.seen.values().map(|lock| self.meta.ns(lock.waited)).sum();
+        let waited = self.seen.values().fold(0_u64, |waited, lock| waited.saturating_add(lock.waited));
+        let waited = self.meta.ns(waited);
         let recording = Recording {
             program: self.meta.program.clone(),
             threads,
