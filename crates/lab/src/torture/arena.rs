@@ -9,12 +9,13 @@ use super::lock::{Side, Skills, Tortured};
 use super::orders::Orders;
 use super::slot::{Activity, Breaches, Slot, one_more};
 use super::tally::Tally;
-use super::test_locks::{HANDLER_LEVELS, TEST_LOCKS};
+use super::test_locks::HANDLER_LEVELS;
 use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use crossbeam_utils::CachePadded;
 
-pub(super) type Places = [&'static TestLock<dyn Tortured>; TEST_LOCKS];
+/// All test locks of a run, in the order of their numbers.
+pub(super) type Places = Vec<&'static TestLock<dyn Tortured>>;
 
 pub(super) struct Arena {
     pub(super) orders: Orders,
@@ -92,20 +93,21 @@ impl Context {
     /// Takes a test lock by `acquire`, and looks around inside.
     #[inline(always)]
     pub(super) fn enter<L: ?Sized>(self, place: &TestLock<L>, side: Side, acquire: impl FnOnce()) {
-        self.claims(|claims| claims.about_to(self.depth, place.number(), side));
+        let number = place.section.number();
+        self.claims(|claims| claims.about_to(self.depth, number, side));
         acquire();
-        self.claims(|claims| claims.holds(self.depth, place.number(), side));
-        self.does(Activity::Holding, place.number());
-        self.begin(place, side);
+        self.claims(|claims| claims.holds(self.depth, number, side));
+        self.does(Activity::Holding, number);
+        self.begin(&place.section, side);
     }
 
     /// The section begins: what is there to see is booked.
-    pub(super) fn begin<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
+    pub(super) fn begin(self, section: &Section, side: Side) {
         let writes = side == Side::Writes;
         let seen = if writes {
-            place.enter_write(self.id())
+            section.enter_write(self.id())
         } else {
-            let (mut seen, others) = place.enter_read();
+            let (mut seen, others) = section.enter_read();
             match (others, self.arena.skills.shares) {
                 // A handler may have met its own thread's reader.
                 (true, true) if self.depth == 0 => one_more(&self.slot.shared.together),
@@ -115,24 +117,25 @@ impl Context {
             seen
         };
         self.slot.charge(seen);
-        self.slot.count(self.depth, place.number(), writes);
+        self.slot.count(self.depth, section.number(), writes);
     }
 
-    pub(super) fn end<L: ?Sized>(self, place: &TestLock<L>, side: Side) {
+    pub(super) fn end(self, section: &Section, side: Side) {
         self.slot.charge(match side {
-            Side::Writes => place.leave_write(self.id()),
-            Side::Reads | Side::ReadsAgain | Side::Upgrades => place.leave_read(),
+            Side::Writes => section.leave_write(self.id()),
+            Side::Reads | Side::ReadsAgain | Side::Upgrades => section.leave_read(),
         });
     }
 
     #[inline(always)]
     pub(super) fn leave<L: Tortured + ?Sized>(self, place: &TestLock<L>, side: Side) {
-        self.end(place, side);
-        self.does(Activity::Releasing, place.number());
-        self.claims(|claims| claims.about_to(self.depth, place.number(), side));
+        let number = place.section.number();
+        self.end(&place.section, side);
+        self.does(Activity::Releasing, number);
+        self.claims(|claims| claims.about_to(self.depth, number, side));
         // SAFETY: this context entered on that side, or changed to it since.
         unsafe { place.lock.release(side) };
-        self.claims(|claims| claims.gone(self.depth, place.number()));
+        self.claims(|claims| claims.gone(self.depth, number));
     }
 
     /// Handlers look at claims only where readers share.
@@ -157,17 +160,23 @@ impl Context {
 
 const WORDS: usize = 7;
 
+/// A lock under torture, and what it protects.
+pub(crate) struct TestLock<L: ?Sized> {
+    pub(crate) section: Section,
+    pub(crate) lock: L,
+}
+
+/// What a test lock protects; the same for each type of lock, so it is compiled once.
+///
 /// The flags are atomics, and see two holders at once whatever the memory orderings. The words are plain
 /// memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half written,
 /// and ThreadSanitizer reports the race on any machine.
-#[repr(align(128))]
-pub(crate) struct TestLock<L: ?Sized> {
+pub(crate) struct Section {
     /// On lines of their own, as the words are: checking should not change the lock's traffic.
     flags: Flags,
     words: Words,
-    /// Which one it is. Nobody writes to this line.
+    /// Which test lock it is. Nobody writes to this line.
     number: CachePadded<usize>,
-    pub(crate) lock: L,
 }
 
 #[derive(Default)]
@@ -195,12 +204,16 @@ fn word(count: u64, index: usize) -> u64 {
 
 impl<L> TestLock<L> {
     pub(crate) fn new(number: usize, lock: L) -> Self {
-        let words = Words(UnsafeCell::new(core::array::from_fn(|index| word(0, index))));
-        Self { flags: Flags::default(), words, number: CachePadded::new(number), lock }
+        Self { section: Section::new(number), lock }
     }
 }
 
-impl<L: ?Sized> TestLock<L> {
+impl Section {
+    fn new(number: usize) -> Self {
+        let words = Words(UnsafeCell::new(core::array::from_fn(|index| word(0, index))));
+        Self { flags: Flags::default(), words, number: CachePadded::new(number) }
+    }
+
     pub(crate) fn number(&self) -> usize {
         *self.number
     }
@@ -283,28 +296,24 @@ mod tests {
 
     #[test]
     fn writers_one_after_the_other_are_clean_and_counted() {
-        let test_lock = TestLock::new(0, ());
+        let section = Section::new(0);
         for context in 0..5 {
-            assert_eq!(test_lock.enter_write(context), CLEAN);
-            assert_eq!(test_lock.leave_write(context), CLEAN);
+            assert_eq!(section.enter_write(context), CLEAN);
+            assert_eq!(section.leave_write(context), CLEAN);
         }
-        assert_eq!(test_lock.enter_read(), (CLEAN, false));
-        assert_eq!(test_lock.leave_read(), CLEAN);
-        assert_eq!(test_lock.counted(), 5);
+        assert_eq!(section.enter_read(), (CLEAN, false));
+        assert_eq!(section.leave_read(), CLEAN);
+        assert_eq!(section.counted(), 5);
     }
 
     #[test]
     fn a_second_writer_inside_is_seen_by_both() {
-        let test_lock = TestLock::new(0, ());
-        assert_eq!(test_lock.enter_write(0), CLEAN);
+        let section = Section::new(0);
+        assert_eq!(section.enter_write(0), CLEAN);
+        assert_eq!(section.enter_write(1), Breaches { exclusion: 1, torn: 1 }, "flag up, words half written");
+        assert_eq!(section.leave_write(1), CLEAN);
         assert_eq!(
-            test_lock.enter_write(1),
-            Breaches { exclusion: 1, torn: 1 },
-            "flag up, words half written"
-        );
-        assert_eq!(test_lock.leave_write(1), CLEAN);
-        assert_eq!(
-            test_lock.leave_write(0),
+            section.leave_write(0),
             Breaches { exclusion: 1, torn: 0 },
             "came and went while 0 was in"
         );
@@ -312,24 +321,24 @@ mod tests {
 
     #[test]
     fn a_reader_sees_a_writer_and_a_writer_a_reader() {
-        let test_lock = TestLock::new(0, ());
-        assert_eq!(test_lock.enter_write(0), CLEAN);
-        assert_eq!(test_lock.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
-        assert_eq!(test_lock.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
-        let test_lock = TestLock::new(0, ());
-        assert_eq!(test_lock.enter_read(), (CLEAN, false));
-        assert_eq!(test_lock.enter_write(0), Breaches { exclusion: 1, torn: 0 });
-        assert_eq!(test_lock.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
+        let section = Section::new(0);
+        assert_eq!(section.enter_write(0), CLEAN);
+        assert_eq!(section.enter_read(), (Breaches { exclusion: 1, torn: 1 }, false));
+        assert_eq!(section.leave_write(0), Breaches { exclusion: 1, torn: 0 }, "the reader is still in");
+        let section = Section::new(0);
+        assert_eq!(section.enter_read(), (CLEAN, false));
+        assert_eq!(section.enter_write(0), Breaches { exclusion: 1, torn: 0 });
+        assert_eq!(section.leave_read(), Breaches { exclusion: 1, torn: 0 }, "the writer is still in");
     }
 
     #[test]
     fn readers_see_each_other_and_mind_not() {
-        let test_lock = TestLock::new(0, ());
-        assert_eq!(test_lock.enter_read(), (CLEAN, false));
-        assert_eq!(test_lock.enter_read(), (CLEAN, true));
-        assert_eq!(test_lock.readers(), 2);
-        assert_eq!((test_lock.leave_read(), test_lock.leave_read()), (CLEAN, CLEAN));
-        assert_eq!((test_lock.enter_write(0), test_lock.leave_write(0)), (CLEAN, CLEAN));
+        let section = Section::new(0);
+        assert_eq!(section.enter_read(), (CLEAN, false));
+        assert_eq!(section.enter_read(), (CLEAN, true));
+        assert_eq!(section.readers(), 2);
+        assert_eq!((section.leave_read(), section.leave_read()), (CLEAN, CLEAN));
+        assert_eq!((section.enter_write(0), section.leave_write(0)), (CLEAN, CLEAN));
     }
 
     #[test]

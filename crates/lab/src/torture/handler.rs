@@ -49,7 +49,7 @@ pub(super) fn install() -> io::Result<()> {
 }
 
 /// Runs `body` on the calling thread, which is that worker's, while it can be signalled and moved.
-pub(super) fn reachable(worker: Context, body: impl FnOnce()) {
+pub(super) fn reachable(worker: Context, body: &mut dyn FnMut()) {
     WORKER.with(|word| word.store((&raw const worker).cast_mut(), Relaxed));
     compiler_fence(SeqCst);
     worker.slot.signals.store(0, Relaxed); // those to the thread before have gone with it
@@ -161,6 +161,7 @@ mod tests {
     use super::super::lock::Tortured;
     use super::super::orders::Orders;
     use super::super::session::STACK;
+    use super::super::test_locks::TEST_LOCKS;
     use super::*;
     use stanchion_suite::broken::SOUND;
     use std::sync::Barrier;
@@ -182,7 +183,7 @@ mod tests {
         let lock = |test_lock| -> &'static TestLock<dyn Tortured> {
             Box::leak(Box::new(TestLock::new(test_lock, Byte::<SOUND>::new(test_lock))))
         };
-        let locks = core::array::from_fn(lock);
+        let locks = (0..TEST_LOCKS).map(lock).collect();
         let arena = Arena::leak(Orders { writers: 1, ..Orders::default() }, Skills::MUTEX, locks);
         let meeting: &Barrier = Box::leak(Box::new(Barrier::new(2)));
         // As good as without a CPU: what is sent waits.
@@ -192,7 +193,7 @@ mod tests {
             meeting.wait();
             mask(libc::SIG_UNBLOCK); // all of them come at once, each upon the one before
         };
-        let worker = move || reachable(Context::of(arena, 0), body);
+        let worker = move || reachable(Context::of(arena, 0), &mut &body);
         let worker = std::thread::Builder::new().stack_size(STACK).spawn(worker).expect("a thread");
         meeting.wait();
         (0..5_000).for_each(|_| signal(&arena.slots[0], &mut stream(1, 1)));

@@ -3,7 +3,7 @@
 //! The process is the unit of damage. A lock that crashes takes only its child down; one that stalls leaves
 //! threads behind that nobody could join, and the child simply ends with them.
 #![expect(unsafe_code, reason = "a lock under torture is given back by unsafe functions")]
-use super::arena::{Arena, TestLock};
+use super::arena::{Arena, Places, TestLock};
 use super::chance::{Rng, stream};
 use super::counts::{Counts, Shared};
 use super::handler;
@@ -14,7 +14,7 @@ use super::slot::Slot;
 use super::test_locks::{TEST_LOCKS, lock_name};
 use super::tormentor::{self, Shuffle};
 use super::watchdog::{Sample, Verdict, Watchdog};
-use super::worker::{self, TestLocks};
+use super::worker;
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
@@ -44,9 +44,15 @@ type Work = dyn Fn(usize, u64) + Sync;
 
 /// Does not return.
 pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
-    let locks: &'static TestLocks<L> =
-        Box::leak(Box::new(core::array::from_fn(|test_lock| TestLock::new(test_lock, L::new(test_lock)))));
-    let arena = Arena::leak(orders, skills, locks.each_ref().map(|lock| lock as &TestLock<dyn Tortured>));
+    let (mut locks, mut places) = (Vec::with_capacity(TEST_LOCKS), Places::new());
+    for test_lock in 0..TEST_LOCKS {
+        locks.push(TestLock::new(test_lock, L::new(test_lock)));
+    }
+    let locks: &'static [TestLock<L>] = locks.leak();
+    for lock in locks {
+        places.push(lock);
+    }
+    let arena = Arena::leak(orders, skills, places);
     let work = Box::new(move |number, generation| worker::work(arena, locks, number, generation));
     conduct(arena, Box::leak(work));
 }
@@ -275,7 +281,7 @@ impl Session {
         });
         let counters = (0..TEST_LOCKS).filter(|_| joined).map(|test_lock| {
             let written = arena.slots.iter().map(|slot| slot.written[test_lock].load(Relaxed)).sum();
-            (lock_name(test_lock), arena.test_locks[test_lock].counted(), written)
+            (lock_name(test_lock), arena.test_locks[test_lock].section.counted(), written)
         });
         // Whoever left a lock locked has been found out by now.
         let serial = joined && arena.skills.shares && counts.exclusion + counts.torn == 0;

@@ -72,7 +72,7 @@ fn besiege(arena: &'static Arena, victim: &Slot, rng: &mut Rng) {
     let deepest = rng.usize(1..=HANDLER_LEVELS);
     let places = (1..=deepest).map(|depth| arena.test_locks[handler_lock(depth)]);
     for place in places.clone() {
-        context.does(Activity::Waiting, place.number());
+        context.does(Activity::Waiting, place.section.number());
         context.enter(place, Side::Writes, || place.lock.acquire(Side::Writes));
     }
     for depth in 1..=deepest + 1 {

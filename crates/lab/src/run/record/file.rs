@@ -174,7 +174,8 @@ pub(crate) fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<(
         ));
     }
     let (META, payload) = section(&mut from)? else { return Err(DAMAGED.to_owned()) };
-    let meta: Meta = serde_json::from_slice(&payload).map_err(|_| DAMAGED)?;
+    let meta = str::from_utf8(&payload).map_err(|_| DAMAGED)?;
+    let meta: Meta = serde_json::from_str(meta).map_err(|_| DAMAGED)?;
     let mut found = (0, 0);
     let locks = loop {
         match section(&mut from)? {
