@@ -126,7 +126,7 @@ mod tests {
         let there = all.iter().filter(|job| !is_built_apart(job));
         let first: Vec<_> = there.map(|job| job.name.as_str()).collect();
         let day = ["fmt", "clippy", "unit", "test", "drop-in", "doc", "no-std", "python", "msrv", "model"];
-        let night = ["aarch64", "musl", "release", "python-ray", "dependents"];
+        let night = ["aarch64", "musl", "deny", "release", "python-ray", "dependents"];
         assert_eq!(first, [day.as_slice(), &night].concat());
         let building = "sh -c 'mkdir building && sleep 0.2 && rmdir building'";
         let jobs = ["one", "other"].map(|name| job(name, &["cargo --version", building]));

@@ -58,7 +58,11 @@ fn a_flag_that_needs_another_one_names_it() {
 fn words_that_the_library_does_not_know_are_found_out_before() {
     let Some(preload) = Preload::build() else { return };
     let line = refused(&mut preload.run(&["--set", "bogus", "--", "sh", "-c", "echo ran"]));
-    assert!(line.contains("--lock stanchion") && line.contains("unknown word bogus"), "{line}");
+    assert!(line.contains(": lock stanchion: ") && line.contains("unknown word bogus"), "{line}");
+    let line = refused(&mut preload.run(&["--lock", "qspin", "--set", "bogus", "true"]));
+    assert!(line.contains(": --lock qspin: ") && line.contains("unknown word bogus"), "{line}");
+    let line = refused(preload.run(&["--set", "bogus", "true"]).env("STANCHION", "lock=cna"));
+    assert!(line.contains(": lock cna: ") && line.contains("unknown word bogus"), "{line}");
     let line = refused(preload.run(&["--compare", "true"]).env("STANCHION", "bogus"));
     assert!(line.contains("unknown word bogus"), "{line}");
 }
