@@ -116,7 +116,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     if request.record {
         summary.record(root, speed)?;
     }
-    Ok(summary.passes())
+    Ok(summary.passes(!request.only.is_empty()))
 }
 
 /// The jobs of the workspace at `root`, which is an absolute path.

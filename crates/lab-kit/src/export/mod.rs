@@ -45,11 +45,11 @@ pub fn stream_failed() -> bool {
 /// Turns a report into the text of a file.
 pub type Writer<R> = fn(&R) -> String;
 
-struct Target<R> {
+/// A file that results go to, whatever they are.
+struct Target {
     path: PathBuf,
     /// Where symbolic links lead to.
     file: PathBuf,
-    writer: Writer<R>,
     /// No regular file, and the text that it gets at the end.
     stream: Option<(File, String)>,
     /// Made by us and not written yet: taken away again if nothing comes of the run.
@@ -58,8 +58,14 @@ struct Target<R> {
     current: bool,
 }
 
-/// All files a run was asked for.
-pub struct Exports<R>(Vec<Target<R>>);
+/// All files a run was asked for, each with its writer.
+pub struct Exports<R> {
+    targets: Targets,
+    writers: Vec<Writer<R>>,
+}
+
+/// The same for all kinds of reports, so that it is compiled once.
+struct Targets(Vec<Target>);
 
 pub fn json<R: Serialize>(report: &R) -> String {
     serde_json::to_string_pretty(report).expect("a report has only string keys") + "\n"
@@ -95,11 +101,35 @@ pub struct Formats<R> {
 
 impl<R> Exports<R> {
     /// Makes sure that every file can be written, and creates it. The error names the file.
-    pub fn open(paths: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
+    pub fn open(files: Vec<(PathBuf, Writer<R>)>, force: bool) -> Result<Self, String> {
+        let (paths, writers) = files.into_iter().unzip();
+        Ok(Self { targets: Targets::open(paths, force)?, writers })
+    }
+
+    /// Replaces every file by the present state of the report; a reader sees the old one or the new one. A
+    /// writer without a word leaves its file as it is.
+    pub fn write(&mut self, report: &R) -> Result<(), String> {
+        let targets = &mut self.targets.0;
+        for target in &mut *targets {
+            target.current = false;
+        }
+        let mut pairs = targets.iter_mut().zip(&self.writers);
+        pairs.try_for_each(|(target, writer)| target.write(writer(report)))
+    }
+
+    /// The files that have the last state, a line each. Streams get it now, because only then it is known
+    /// whether they take it.
+    pub fn written(&mut self) -> String {
+        self.targets.written()
+    }
+}
+
+impl Targets {
+    fn open(paths: Vec<PathBuf>, force: bool) -> Result<Self, String> {
         // All are looked at before any is created, so that a refusal leaves nothing behind.
-        for (index, (path, _)) in paths.iter().enumerate() {
+        for (index, path) in paths.iter().enumerate() {
             let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            if paths[..index].iter().any(|(other, _)| file(other) == file(path)) {
+            if paths[..index].iter().any(|other| file(other) == file(path)) {
                 return Err(format!("{} is named twice as output", path.display()));
             }
             if path.is_dir() {
@@ -109,8 +139,8 @@ impl<R> Exports<R> {
                 return Err(format!("{} exists already; use --force to replace it", path.display()));
             }
         }
-        let mut exports = Self(Vec::new());
-        for (path, writer) in paths {
+        let mut targets = Self(Vec::new());
+        for path in paths {
             let (is_stream, fresh) = (is_stream(&path), !path.exists());
             let opened = OpenOptions::new().create(!is_stream).append(true).open(&path).and_then(|opened| {
                 if is_stream {
@@ -124,43 +154,16 @@ impl<R> Exports<R> {
                 Ok((file, None))
             });
             match opened {
-                Ok((file, stream)) => {
-                    exports.0.push(Target { path, file, writer, stream, fresh, current: false });
-                }
+                Ok((file, stream)) => targets.0.push(Target { path, file, stream, fresh, current: false }),
                 Err(error) => return Err(message(&path, "cannot write", &error)),
             }
         }
-        Ok(exports)
+        Ok(targets)
     }
 
-    /// Replaces every file by the present state of the report; a reader sees the old one or the new one. A
-    /// writer without a word leaves its file as it is.
-    pub fn write(&mut self, report: &R) -> Result<(), String> {
-        self.0.iter_mut().for_each(|target| target.current = false);
-        for target in &mut self.0 {
-            let text = (target.writer)(report);
-            if text.is_empty() {
-                continue;
-            }
-            if let Some((_, last)) = &mut target.stream {
-                *last = text;
-            } else {
-                let neighbour = target.file.with_added_extension(PART);
-                fs::write(&neighbour, text)
-                    .and_then(|()| fs::rename(&neighbour, &target.file))
-                    .map_err(|error| message(&target.path, "cannot write", &error))?;
-                target.fresh = false;
-            }
-            target.current = true;
-        }
-        Ok(())
-    }
-
-    /// The files that have the last state, a line each. Streams get it now, because only then it is known
-    /// whether they take it.
-    pub fn written(&mut self) -> String {
+    fn written(&mut self) -> String {
         self.flush();
-        let line = |target: &Target<R>| format!("written: {}\n", target.path.display());
+        let line = |target: &Target| format!("written: {}\n", target.path.display());
         self.0.iter().filter(|target| target.current).map(line).collect()
     }
 
@@ -178,7 +181,26 @@ impl<R> Exports<R> {
     }
 }
 
-impl<R> Drop for Exports<R> {
+impl Target {
+    fn write(&mut self, text: String) -> Result<(), String> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        if let Some((_, last)) = &mut self.stream {
+            *last = text;
+        } else {
+            let neighbour = self.file.with_added_extension(PART);
+            fs::write(&neighbour, text)
+                .and_then(|()| fs::rename(&neighbour, &self.file))
+                .map_err(|error| message(&self.path, "cannot write", &error))?;
+            self.fresh = false;
+        }
+        self.current = true;
+        Ok(())
+    }
+}
+
+impl Drop for Targets {
     /// Files that were never written are taken away again.
     fn drop(&mut self) {
         self.flush();

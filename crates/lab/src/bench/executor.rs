@@ -48,10 +48,12 @@ pub(crate) fn run(spec: &CellSpec, cgroup: Option<&Cgroup>) -> Result<CellOutcom
     let gone = running.wait(Some(&limits), || ());
     let gone = gone.map_err(|error| CellError::Died(format!("cannot wait for a worker process: {error}")))?;
     let text = |file| child::printed(file, 0, u64::MAX).unwrap_or_default();
-    match (gone.end, serde_json::from_str(&String::from_utf8_lossy(&text(&stdout)))) {
+    let printed = text(&stdout);
+    let outcome = str::from_utf8(&printed).ok().and_then(|printed| serde_json::from_str(printed).ok());
+    match (gone.end, outcome) {
         (End::TimedOut, _) => Err(CellError::Hung),
         (End::Stopped, _) => Err(CellError::Interrupted),
-        (End::Own, Ok(outcome)) if gone.status.success() => Ok(outcome),
+        (End::Own, Some(outcome)) if gone.status.success() => Ok(outcome),
         (End::Own, _) => Err(CellError::Died(last_words(gone.status, &text(&stderr)))),
     }
 }

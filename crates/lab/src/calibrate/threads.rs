@@ -12,12 +12,16 @@ pub(super) fn keep_to(cpus: &[usize]) {
     let _ = restrict_to(cpus);
 }
 
-/// The same body on a CPU, for a thread of its own.
-pub(super) fn on<T>(cpu: usize, body: impl FnOnce() -> T) -> impl FnOnce() -> T {
-    move || {
+/// The same body on a CPU, for a thread of its own. All bodies with one kind of result are of one type, so
+/// what starts them is compiled once.
+pub(super) fn on<'a, T>(
+    cpu: usize,
+    body: impl FnOnce() -> T + Send + 'a,
+) -> Box<dyn FnOnce() -> T + Send + 'a> {
+    Box::new(move || {
         keep_to(&[cpu]);
         body()
-    }
+    })
 }
 
 pub(super) fn alone<T: Send>(cpu: usize, body: impl FnOnce() -> T + Send) -> T {

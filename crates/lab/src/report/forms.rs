@@ -1,7 +1,7 @@
 //! Results as they are read: where in the JSON of each command its rows and their names and figures are.
 use lab_kit::provenance::Provenance;
 use lab_kit::units::{format_ns, rate, three_figures};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -238,12 +238,6 @@ pub(super) struct Results {
     pub rows: BTreeMap<Vec<String>, Row>,
 }
 
-/// What the results of all commands have.
-#[derive(Deserialize)]
-struct Head {
-    provenance: Provenance,
-}
-
 impl Results {
     /// Of a file; or in one line why it is none.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
@@ -254,7 +248,8 @@ impl Results {
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("{path}: no JSON ({error}); commands write it with --json or --out"))?;
-        let Head { provenance } = serde_json::from_str(text)
+        // From text, as everything else, and not from a value: there is one reader of texts for all.
+        let provenance: Provenance = serde_json::from_str(&value["provenance"].to_string())
             .map_err(|_| format!("{path}: no result of a command: it does not say where it is from"))?;
         let command = match provenance.arguments.first().map_or("", String::as_str) {
             // It shows in other tables what these have measured.

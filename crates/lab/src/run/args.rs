@@ -272,10 +272,10 @@ impl Args {
         for (key, wanted) in [("stats", self.stats), ("record", self.record.is_some())] {
             words.extend(file(key).filter(|_| wanted).map(|file| word_of(key, &file)).transpose()?);
         }
-        let named = if self.lock.is_empty() { "lock" } else { "--lock" };
+        let flag = if self.lock.is_empty() { "lock" } else { "--lock" };
         for lock in chosen.iter().filter(|lock| ready.needs_library(lock)) {
             let probed = library::probe(&ready.environment(lock, &words), self.record.is_some());
-            probed.map_err(|error| format!("{named} {lock}: {error}"))?;
+            probed.map_err(|error| format!("{flag} {lock}: {error}"))?;
         }
         ready.cost = file("record").and_then(|file| cost::measured(&file));
         ready.warning = if self.files.results.quiet { None } else { ready.program.warning() };

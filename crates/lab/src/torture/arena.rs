@@ -163,10 +163,12 @@ const WORDS: usize = 7;
 /// A lock under torture, and what it protects.
 pub(crate) struct TestLock<L: ?Sized> {
     pub(crate) section: Section,
+    /// On lines of its own, as `section` fills whole ones.
     pub(crate) lock: L,
 }
 
-/// What a test lock protects; the same for each type of lock, so it is compiled once.
+/// What a test lock protects, and the flags that show who is inside. It is the same for each type of lock, so
+/// it is compiled once.
 ///
 /// The flags are atomics, and see two holders at once whatever the memory orderings. The words are plain
 /// memory: on a weakly ordered machine a lock without acquire or release lets a holder see them half written,

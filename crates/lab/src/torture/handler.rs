@@ -187,13 +187,13 @@ mod tests {
         let arena = Arena::leak(Orders { writers: 1, ..Orders::default() }, Skills::MUTEX, locks);
         let meeting: &Barrier = Box::leak(Box::new(Barrier::new(2)));
         // As good as without a CPU: what is sent waits.
-        let body = move || {
+        let mut body = move || {
             mask(libc::SIG_BLOCK);
             meeting.wait();
             meeting.wait();
             mask(libc::SIG_UNBLOCK); // all of them come at once, each upon the one before
         };
-        let worker = move || reachable(Context::of(arena, 0), &mut &body);
+        let worker = move || reachable(Context::of(arena, 0), &mut body);
         let worker = std::thread::Builder::new().stack_size(STACK).spawn(worker).expect("a thread");
         meeting.wait();
         (0..5_000).for_each(|_| signal(&arena.slots[0], &mut stream(1, 1)));

@@ -60,7 +60,7 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
         while let Some(end) = said.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = said.drain(..=end).collect();
             // Whatever else a broken lock made the child print is not for us.
-            if let Ok(event) = serde_json::from_str(&String::from_utf8_lossy(&line)) {
+            if let Some(event) = str::from_utf8(&line).ok().and_then(|line| serde_json::from_str(line).ok()) {
                 handle(row, &mut outcome, event, progress);
             }
         }

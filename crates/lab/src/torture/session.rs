@@ -44,6 +44,7 @@ type Work = dyn Fn(usize, u64) + Sync;
 
 /// Does not return.
 pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
+    // Loops, as iterators would be compiled for each lock as well.
     let (mut locks, mut places) = (Vec::with_capacity(TEST_LOCKS), Places::new());
     for test_lock in 0..TEST_LOCKS {
         locks.push(TestLock::new(test_lock, L::new(test_lock)));

@@ -4,7 +4,7 @@ use super::arena::{Arena, Context, Section, TestLock};
 use super::chance::{Hold, Rng, one_in, stream};
 use super::handler;
 use super::lock::{Side, Tortured};
-use super::slot::{Activity, Breaches, Slot, one_more};
+use super::slot::{Activity, Breaches, one_more};
 use super::test_locks::TASK_LOCKS;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
@@ -45,29 +45,28 @@ pub(super) fn work<L: Tortured>(
     number: usize,
     generation: u64,
 ) {
-    let hand = Hand::of(arena, number, generation);
-    let context = hand.context;
+    let course = Course::of(arena, number, generation);
+    let context = course.context;
     context.does(Activity::Thinking, 0);
     L::begin();
-    let mut worker = Worker { hand, locks };
+    let mut worker = Worker { course, locks };
     handler::reachable(context, &mut || worker.run());
     context.does(Activity::Vacant, 0);
 }
 
-/// A worker with the locks that it takes. What does not touch them is its [`Hand`], which is compiled once.
 struct Worker<L: 'static> {
-    hand: Hand,
+    course: Course,
     locks: &'static [TestLock<L>],
 }
 
-struct Hand {
-    arena: &'static Arena,
-    slot: &'static Slot,
+/// What a worker decides, counts and waits for without its locks. It is the same for each type of lock, so it
+/// is compiled once.
+struct Course {
     context: Context,
     rng: Rng,
 }
 
-impl Hand {
+impl Course {
     fn of(arena: &'static Arena, number: usize, generation: u64) -> Self {
         if arena.orders.extras.nice {
             // Said before the start if it is not allowed; then the workers run as they are.
@@ -75,17 +74,17 @@ impl Hand {
         }
         let context = Context::of(arena, number);
         let rng = stream(arena.orders.seed, (number as u64) << 32 | generation);
-        Self { arena, slot: context.slot, context, rng }
+        Self { context, rng }
     }
 
     /// How many rounds this thread lives.
     fn draw_life(&mut self) -> u64 {
         // Every other slot churns; the rest keep their first thread, so that old and new slots compete.
-        let churns = self.arena.orders.extras.churn && self.context.number % 2 == 1;
+        let churns = self.context.arena.orders.extras.churn && self.context.number % 2 == 1;
         if churns { LIFE_LEAST << self.rng.u32(..=LIFE_DOUBLINGS) } else { u64::MAX }
     }
 
-    /// Before a round, without any lock: sleeps once in a long while.
+    /// Sleeps before one round in very many; it holds no lock.
     fn rest(&mut self) {
         if one_in(&mut self.rng, SLEEP_ONE_IN) {
             self.context.does(Activity::Sleeping, 0);
@@ -95,7 +94,7 @@ impl Hand {
 
     /// Which test locks this round takes: `first..=last`, in ascending order, so that workers never deadlock.
     fn draw_chain(&mut self) -> (usize, usize) {
-        if !self.arena.orders.extras.nested {
+        if !self.context.arena.orders.extras.nested {
             return (0, 0);
         }
         let first =
@@ -105,10 +104,10 @@ impl Hand {
     }
 
     fn draw_side(&mut self) -> Side {
-        let mut writes = self.arena.writes(self.context.number);
-        if self.arena.skills.shares {
+        let mut writes = self.context.arena.writes(self.context.number);
+        if self.context.arena.skills.shares {
             writes ^= self.context.number % 4 >= 2 && one_in(&mut self.rng, OTHER_SIDE_ONE_IN);
-            if writes && self.arena.skills.upgrades && one_in(&mut self.rng, UPGRADABLE_ONE_IN) {
+            if writes && self.context.arena.skills.upgrades && one_in(&mut self.rng, UPGRADABLE_ONE_IN) {
                 return Side::Upgrades;
             }
         }
@@ -117,34 +116,35 @@ impl Hand {
 
     /// The side of a nested lock, the one before it being held on side `outer`.
     fn draw_nested_side(&mut self, outer: Side) -> Side {
-        one_more(&self.slot.counts.nested);
-        let anew = self.arena.skills.shares && one_in(&mut self.rng, NESTED_SIDE_ONE_IN);
+        one_more(&self.context.slot.counts.nested);
+        let anew = self.context.arena.skills.shares && one_in(&mut self.rng, NESTED_SIDE_ONE_IN);
         if anew { self.draw_side() } else { outer }
     }
 
-    /// In which order test locks that are held on these sides, the first of them `first`, are given back: the
-    /// last one first, but readers in any order.
+    /// The order in which a chain is given back that begins with `first` and was taken on these sides: the
+    /// last lock first, or, if all were read, any order. Only as many entries count as there are sides.
     fn draw_order(&mut self, first: usize, sides: &[Side]) -> [usize; TASK_LOCKS] {
         let last = first + sides.len() - 1;
         let mut order = core::array::from_fn(|turn| last.saturating_sub(turn));
         let only_reads = sides.iter().all(|&side| side == Side::Reads);
-        if self.arena.skills.shares && only_reads && sides.len() > 1 {
+        if self.context.arena.skills.shares && only_reads && sides.len() > 1 {
             self.rng.shuffle(&mut order[..sides.len()]);
-            one_more(&self.slot.shared.any_order);
+            one_more(&self.context.slot.shared.any_order);
         }
         order
     }
 
     /// How often to try for a lock before waiting for it.
     fn draw_tries(&mut self) -> u32 {
-        let tries = self.arena.orders.extras.tries && one_in(&mut self.rng, TRY_ONE_IN);
+        let tries = self.context.arena.orders.extras.tries && one_in(&mut self.rng, TRY_ONE_IN);
         if tries { self.rng.u32(1..=TRIES_MOST) } else { 0 }
     }
 
     /// Stays in the section of this test lock for a while.
     fn hold(&mut self, test_lock: usize) {
-        let orders = &self.arena.orders;
-        let rivals = if self.arena.writes(self.context.number) { orders.writers } else { orders.readers };
+        let orders = &self.context.arena.orders;
+        let rivals =
+            if self.context.arena.writes(self.context.number) { orders.writers } else { orders.readers };
         let hold = Hold::draw(&mut self.rng, rivals as u64);
         if hold.long.is_some() {
             self.context.does(Activity::HoldingLong, test_lock);
@@ -152,7 +152,7 @@ impl Hand {
         hold.perform(Duration::from_millis(orders.long_hold_ms));
     }
 
-    /// As reader: waits for another one, now and then.
+    /// A reader waits for another one, now and then.
     fn seek_company(&mut self, section: &Section) {
         if one_in(&mut self.rng, COMPANY_ONE_IN) {
             let start = Instant::now();
@@ -160,14 +160,14 @@ impl Hand {
                 std::thread::yield_now();
             }
             if section.readers() > 1 {
-                one_more(&self.slot.shared.together);
+                one_more(&self.context.slot.shared.together);
             }
         }
     }
 
-    /// Waits here, without any lock, while the stutter holds everybody back.
+    /// Waits while the stutter holds everybody back; it holds no lock.
     fn stutter(&self) {
-        while self.arena.switches.pause.load(Relaxed) && !self.arena.stopping() {
+        while self.context.arena.switches.pause.load(Relaxed) && !self.context.arena.stopping() {
             self.context.does(Activity::Paused, 0);
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -176,44 +176,45 @@ impl Hand {
 
 impl<L: Tortured> Worker<L> {
     fn run(&mut self) {
-        let mut rounds = self.hand.draw_life();
-        while rounds > 0 && !self.hand.arena.stopping() {
+        let mut rounds = self.course.draw_life();
+        while rounds > 0 && !self.course.context.arena.stopping() {
             rounds -= 1;
-            self.hand.rest();
-            let (first, last) = self.hand.draw_chain();
+            self.course.rest();
+            let (first, last) = self.course.draw_chain();
             self.chain(first, last);
-            self.hand.context.does(Activity::Thinking, 0);
-            self.hand.stutter();
+            self.course.context.does(Activity::Thinking, 0);
+            self.course.stutter();
         }
     }
 
     /// Takes `first..=last`, stays, and gives them back.
     fn chain(&mut self, first: usize, last: usize) {
-        let mut sides = [self.hand.draw_side(); TASK_LOCKS];
+        let mut sides = [self.course.draw_side(); TASK_LOCKS];
         for test_lock in first..=last {
             if test_lock > first {
-                sides[test_lock] = self.hand.draw_nested_side(sides[test_lock - 1]);
+                sides[test_lock] = self.course.draw_nested_side(sides[test_lock - 1]);
             }
-            let (context, place, side) = (self.hand.context, &self.locks[test_lock], sides[test_lock]);
+            let (context, place, side) = (self.course.context, &self.locks[test_lock], sides[test_lock]);
             context.enter(place, side, || self.acquire(place, side));
         }
-        let order = self.hand.draw_order(first, &sides[first..=last]);
+        let taken = sides;
         sides[last] = self.stay(&self.locks[last], sides[last]);
+        let order = self.course.draw_order(first, &taken[first..=last]);
         for &test_lock in &order[..=last - first] {
-            self.hand.context.does(Activity::Holding, test_lock);
-            self.hand.context.leave(&self.locks[test_lock], sides[test_lock]);
+            self.course.context.does(Activity::Holding, test_lock);
+            self.course.context.leave(&self.locks[test_lock], sides[test_lock]);
         }
     }
 
     fn acquire(&mut self, place: &TestLock<L>, side: Side) {
-        let Hand { context, slot, .. } = self.hand;
-        let tries = self.hand.draw_tries();
+        let context = self.course.context;
+        let tries = self.course.draw_tries();
         if tries > 0 {
             context.does(Activity::Trying, place.section.number());
             for _ in 0..tries {
-                one_more(&slot.counts.tries);
+                one_more(&context.slot.counts.tries);
                 if place.lock.try_acquire(side) {
-                    one_more(&slot.counts.tries_won);
+                    one_more(&context.slot.counts.tries_won);
                     return;
                 }
                 core::hint::spin_loop();
@@ -225,14 +226,14 @@ impl<L: Tortured> Worker<L> {
 
     /// Stays in the innermost section for a while. Returns the side on which it is left.
     fn stay(&mut self, place: &TestLock<L>, side: Side) -> Side {
-        self.hand.hold(place.section.number());
-        let (skills, shared) = (self.hand.arena.skills, &self.hand.slot.shared);
+        self.course.hold(place.section.number());
+        let (skills, shared) = (self.course.context.arena.skills, &self.course.context.slot.shared);
         match side {
             Side::Reads if skills.shares => self.read_on(place),
-            Side::Writes if skills.downgrades && one_in(&mut self.hand.rng, DOWNGRADE_ONE_IN) => {
+            Side::Writes if skills.downgrades && one_in(&mut self.course.rng, DOWNGRADE_ONE_IN) => {
                 return self.change(place, side, Side::Reads, &shared.downgrades);
             }
-            Side::Upgrades if self.hand.rng.bool() => {
+            Side::Upgrades if self.course.rng.bool() => {
                 return self.change(place, side, Side::Writes, &shared.upgrades);
             }
             _ => {}
@@ -241,23 +242,23 @@ impl<L: Tortured> Worker<L> {
     }
 
     fn read_on(&mut self, place: &TestLock<L>) {
-        let Hand { context, slot, .. } = self.hand;
-        if self.hand.arena.skills.reads_again && one_in(&mut self.hand.rng, AGAIN_ONE_IN) {
+        let context = self.course.context;
+        if self.course.context.arena.skills.reads_again && one_in(&mut self.course.rng, AGAIN_ONE_IN) {
             context.does(Activity::Waiting, place.section.number());
             place.lock.acquire(Side::ReadsAgain);
             context.does(Activity::Holding, place.section.number());
-            slot.charge(place.section.enter_read().0);
-            slot.charge(place.section.leave_read());
-            one_more(&slot.shared.again);
+            context.slot.charge(place.section.enter_read().0);
+            context.slot.charge(place.section.leave_read());
+            one_more(&context.slot.shared.again);
             // SAFETY: of the second acquisition, just above.
             unsafe { place.lock.release(Side::ReadsAgain) };
         }
-        self.hand.seek_company(&place.section);
+        self.course.seek_company(&place.section);
     }
 
     /// The writer goes on as a reader, or the upgradable holder as the writer: nobody else writes in between.
     fn change(&self, place: &TestLock<L>, from: Side, to: Side, count: &AtomicU64) -> Side {
-        let Hand { context, slot, .. } = self.hand;
+        let context = self.course.context;
         let section = &place.section;
         let before = section.counted();
         context.end(section, from);
@@ -265,9 +266,9 @@ impl<L: Tortured> Worker<L> {
         // SAFETY: `stay` calls this for a lock that we hold on that side.
         unsafe { place.lock.change(from) };
         context.does(Activity::Holding, section.number());
-        slot.claims.holds(0, section.number(), to);
+        context.slot.claims.holds(0, section.number(), to);
         let exclusion = u64::from(section.counted() != before);
-        slot.charge(Breaches { exclusion, torn: 0 });
+        context.slot.charge(Breaches { exclusion, torn: 0 });
         context.begin(section, to);
         one_more(count);
         to
