@@ -248,8 +248,7 @@ impl Results {
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, String> {
         let value: Value = serde_json::from_str(text)
             .map_err(|error| format!("{path}: no JSON ({error}); commands write it with --json or --out"))?;
-        // From text, as everything else, and not from a value: there is one reader of texts for all.
-        let provenance: Provenance = serde_json::from_str(&value["provenance"].to_string())
+        let provenance: Provenance = serde_json::from_value(value["provenance"].clone())
             .map_err(|_| format!("{path}: no result of a command: it does not say where it is from"))?;
         let command = match provenance.arguments.first().map_or("", String::as_str) {
             // It shows in other tables what these have measured.

@@ -243,7 +243,7 @@ impl<L: Tortured> Worker<L> {
 
     fn read_on(&mut self, place: &TestLock<L>) {
         let context = self.course.context;
-        if self.course.context.arena.skills.reads_again && one_in(&mut self.course.rng, AGAIN_ONE_IN) {
+        if context.arena.skills.reads_again && one_in(&mut self.course.rng, AGAIN_ONE_IN) {
             context.does(Activity::Waiting, place.section.number());
             place.lock.acquire(Side::ReadsAgain);
             context.does(Activity::Holding, place.section.number());
