@@ -89,6 +89,7 @@ impl<P: Platform, const FLAW: usize> RawRwLock for Counted<P, FLAW> {
         match FLAW {
             RW_NONE => self.count.store(1, Relaxed),
             RW_SERIAL => self.acquire_write(), // BUG: there may be others who only read.
+            _ if P::is_priority() => return self.acquire_read_again(),
             _ => {
                 while !self.try_read() {
                     self.wait(|count| count & WRITER == 0);
@@ -100,11 +101,17 @@ impl<P: Platform, const FLAW: usize> RawRwLock for Counted<P, FLAW> {
 
     fn acquire_read_again(&self) -> Result<(), TooManyReaders> {
         match FLAW {
-            RW_NONE | RW_SERIAL => return self.acquire_read(),
-            // One is counted already, for which the writer waits.
-            _ => self.count.fetch_add(1, Acquire),
-        };
-        Ok(())
+            RW_NONE | RW_SERIAL => self.acquire_read(),
+            _ => loop {
+                let seen = self.count.load(Relaxed);
+                // A writer's flag beside readers is that of one that waits for them.
+                if seen == WRITER {
+                    self.wait(|count| count != WRITER);
+                } else if self.count.compare_exchange(seen, seen + 1, Acquire, Relaxed).is_ok() {
+                    return Ok(());
+                }
+            },
+        }
     }
 
     fn try_acquire_read(&self) -> bool {
