@@ -46,7 +46,6 @@ pub(crate) struct ReproduceArgs {
 }
 
 #[derive(clap::Args, Clone, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "each is one independent flag")]
 #[command(after_help = EXIT_CODES, args_override_self = true)]
 pub(crate) struct FitArgs {
     /// Tables whose columns are fitted, by name; several of one machine are fitted together, separated by
@@ -92,7 +91,6 @@ pub(crate) struct FitArgs {
     #[arg(long)]
     pub dry_run: bool,
 
-    /// No progress on standard error
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub files: Files,
 }

@@ -50,3 +50,30 @@ fn a_stale_fit_is_named_until_it_is_recorded_anew() {
     assert_eq!(fit("--record").status.code(), Some(0));
     assert_eq!(fit("--check").status.code(), Some(0));
 }
+
+#[test]
+fn cells_and_parameters_of_a_fit_are_in_its_files() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let out = directory.path().to_str().expect("a name in ASCII");
+    let words = ["fit", "--table", "xen-percpu", "--seeds", "1", "--steps", "0", "--dry-run", "--out", out];
+    let told = stanchion(&words);
+    assert_eq!(told.status.code(), Some(0), "{told:?}");
+    let text = text(&told.stdout);
+    let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("it was asked for");
+    let json: serde_json::Value = serde_json::from_str(&read("fit.json")).expect("JSON");
+    assert_eq!((&json["complete"], &json["passed"]), (&true.into(), &true.into()), "{json}");
+    let (cell, parameter) = (&json["cells"][0], &json["parameters"][0]);
+    assert_eq!((&cell["table"], &cell["column"]), (&"xen-percpu".into(), &"rw-simple".into()), "{cell}");
+    let [published, simulated, error] =
+        ["published", "simulated", "error"].map(|name| cell[name].as_f64().expect("a number"));
+    assert!((simulated / published - 1.0 - error).abs() < 1e-9, "{cell}");
+    assert_eq!(parameter["value"], parameter["before"], "nothing moved: {parameter}");
+    let name = parameter["parameter"].as_str().expect("a name");
+    for place in [&text, &read("fit.html")] {
+        assert!(place.contains(name) && place.contains("missed") != place.contains("passed"), "{place}");
+    }
+    let csv = read("fit.csv");
+    let rows: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
+    assert_eq!(rows[0], "row,table,column,published,simulated,error,error_before");
+    assert!(rows.len() == 2 && rows[1].contains(",xen-percpu,rw-simple,"), "{csv}");
+}
