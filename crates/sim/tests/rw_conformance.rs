@@ -18,9 +18,18 @@ mod detectors {
     use super::*;
     use stanchion_sim::Sim;
     use stanchion_sim::explore::Stepped;
-    use stanchion_suite::broken::{Counted, RW_NONE};
+    use stanchion_suite::broken::{Counted, RW_NONE, SOUND};
     use stanchion_suite::rw;
     use std::panic::catch_unwind;
+
+    #[test]
+    fn nothing_is_found_where_nothing_is_broken() {
+        let sound = catch_unwind(|| {
+            rw::excludes::<Stepping, Counted<Stepped, SOUND>>(LOAD);
+            rw::reads_again_while_a_writer_waits::<Stepping, Counted<Stepped, SOUND>>(LOAD);
+        });
+        assert!(sound.is_ok(), "the tests below catch what is broken");
+    }
 
     #[test]
     fn a_try_that_lies_is_caught() {

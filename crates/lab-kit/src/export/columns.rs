@@ -2,6 +2,7 @@
 use super::grid;
 use core::borrow::Borrow;
 use stanchion_cells::column::{Column, Value};
+use std::collections::BTreeMap;
 
 /// A table with a row for each of these; figures stand on the right, and a dash where there is none.
 pub fn table<R>(columns: &[Column<R>], rows: impl IntoIterator<Item: Borrow<R>>) -> comfy_table::Table {
@@ -20,4 +21,12 @@ pub fn named<R>(
     let named = || columns.iter().filter(|column| !column.name.is_empty());
     rows.into_iter()
         .map(move |row| named().map(move |column| (column.name.as_str(), column.value(row.borrow()))))
+}
+
+/// The same whole, for JSON.
+pub fn objects<R>(
+    columns: &[Column<R>],
+    rows: impl IntoIterator<Item: Borrow<R>>,
+) -> Vec<BTreeMap<&str, Value>> {
+    named(columns, rows).map(Iterator::collect).collect()
 }

@@ -87,7 +87,7 @@ pub(crate) struct FitArgs {
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
 
-    /// Fit and tell, but write nothing
+    /// Fit and tell, but change nothing in --dir
     #[arg(long)]
     pub dry_run: bool,
 

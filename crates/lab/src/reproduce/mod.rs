@@ -57,13 +57,14 @@ fn register(dir: &Path, results: &Results) -> Result<(), String> {
     let path = dir.join(registered::PATH);
     let failed = |error: std::io::Error| format!("{}: {error}", path.display());
     let before = std::fs::read_to_string(&path).map_err(failed)?;
-    let text = registered::with(&before, &results.tables, &results.cells, results.seeds, &today())?;
+    let text =
+        registered::with(&before, &results.tables, &results.cells, results.seeds, &day(&results.provenance))?;
     std::fs::write(&path, text).map_err(failed)?;
     eprintln!("stanchion: registered in {}", path.display());
     Ok(())
 }
 
 /// The date, as records have it.
-fn today() -> String {
-    Provenance::collect(1).date.chars().take_while(|&letter| letter != 'T').collect()
+fn day(provenance: &Provenance) -> String {
+    provenance.date.chars().take_while(|&letter| letter != 'T').collect()
 }

@@ -32,7 +32,12 @@ fn a_stale_fit_is_named_until_it_is_recorded_anew() {
         fs::copy(Path::new(ROOT).join(path), at(path)).expect("it is in the tree");
     }
     let dir = directory.path().to_str().expect("a name in ASCII");
-    let fit = |how: &str| stanchion(&["fit", how, "--table", "xen-percpu", "--seeds", "1", "--dir", dir]);
+    let json = at("fit.json");
+    let json = json.to_str().expect("a name in ASCII");
+    let fit = |how: &str| {
+        let table = ["--table", "xen-percpu", "--seeds", "1"];
+        stanchion(&[&["fit", how, "--dir", dir, "--json", json, "--force"], &table[..]].concat())
+    };
     let sound = fit("--check");
     assert_eq!(sound.status.code(), Some(0), "{sound:?}");
     assert!(text(&sound.stdout).ends_with("fits: 1; stale: none\n"), "{sound:?}");
@@ -45,6 +50,8 @@ fn a_stale_fit_is_named_until_it_is_recorded_anew() {
     let text = text(&stale.stdout);
     assert_eq!(stale.status.code(), Some(1), "{text}");
     assert!(text.contains("stale: the workload changed since the fit of "), "{text}");
+    let json = fs::read_to_string(at("fit.json")).expect("it was asked for");
+    assert!(json.contains("\"xen-percpu: the workload changed since the fit of "), "{json}");
     assert!(text.ends_with("fits: 1; stale: xen-percpu\n"), "{text}");
 
     assert_eq!(fit("--record").status.code(), Some(0));
@@ -61,11 +68,11 @@ fn cells_and_parameters_of_a_fit_are_in_its_files() {
     let text = text(&told.stdout);
     let read = |name: &str| fs::read_to_string(directory.path().join(name)).expect("it was asked for");
     let json: serde_json::Value = serde_json::from_str(&read("fit.json")).expect("JSON");
-    assert_eq!((&json["complete"], &json["passed"]), (&true.into(), &true.into()), "{json}");
+    assert_eq!((&json["complete"], &json["fits"][0]["passed"]), (&true.into(), &true.into()), "{json}");
     let (cell, parameter) = (&json["cells"][0], &json["parameters"][0]);
-    assert_eq!((&cell["table"], &cell["column"]), (&"xen-percpu".into(), &"rw-simple".into()), "{cell}");
+    assert_eq!((&cell["table"], &cell["lock"]), (&"xen-percpu".into(), &"rw-simple".into()), "{cell}");
     let [published, simulated, error] =
-        ["published", "simulated", "error"].map(|name| cell[name].as_f64().expect("a number"));
+        ["published", "simulated", "relative_error"].map(|name| cell[name].as_f64().expect("a number"));
     assert!((simulated / published - 1.0 - error).abs() < 1e-9, "{cell}");
     assert_eq!(parameter["value"], parameter["before"], "nothing moved: {parameter}");
     let name = parameter["parameter"].as_str().expect("a name");
@@ -74,6 +81,19 @@ fn cells_and_parameters_of_a_fit_are_in_its_files() {
     }
     let csv = read("fit.csv");
     let rows: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
-    assert_eq!(rows[0], "row,table,column,published,simulated,error,error_before");
-    assert!(rows.len() == 2 && rows[1].contains(",xen-percpu,rw-simple,"), "{csv}");
+    assert_eq!(rows[0], "table,lock,row,unit,published,simulated,relative_error,relative_error_before");
+    assert!(rows.len() == 2 && rows[1].starts_with("xen-percpu,rw-simple,40 CPUs,Gb/s,15,"), "{csv}");
+}
+
+#[test]
+fn a_fit_that_cannot_be_recorded_is_told_all_the_same() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let [dir, json] = ["none", "fit.json"].map(|name| directory.path().join(name));
+    let (dir, json) = (dir.to_str().expect("a name in ASCII"), json.to_str().expect("a name in ASCII"));
+    let words = ["fit", "--record", "--table", "xen-percpu", "--seeds", "1", "--dir", dir, "--json", json];
+    let told = stanchion(&words);
+    assert_eq!(told.status.code(), Some(1), "{told:?}");
+    assert!(text(&told.stderr).contains("published/fits.toml"), "{told:?}");
+    assert!(text(&told.stdout).contains("xen-percpu workload.bytes"), "{told:?}");
+    assert!(fs::read_to_string(json).expect("it was asked for").contains("\"xen-percpu\""));
 }

@@ -4,13 +4,12 @@
 //! winner whose native rounds overlap with those of the native winner counts as *as good*: the benchmark
 //! itself does not tell them apart. The shares are given both ways.
 use lab_kit::column::Column;
-use lab_kit::export::columns::named;
+use lab_kit::export::columns::objects;
 use lab_kit::interrupt;
 use lab_kit::provenance::Provenance;
 use lab_kit::stats::{self, Ratio, Summary};
 use serde::{Serialize, Serializer};
 use stanchion_cells::scenes::once;
-use std::collections::BTreeMap;
 
 /// One lock of one cell: from a benchmark, then simulated.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -53,7 +52,7 @@ pub(super) fn columns() -> [Column<Row>; 14] {
 }
 
 fn told<S: Serializer>(rows: &[Row], to: S) -> Result<S::Ok, S::Error> {
-    to.collect_seq(named(&columns(), rows).map(Iterator::collect::<BTreeMap<_, _>>))
+    to.collect_seq(objects(&columns(), rows))
 }
 
 impl Row {

@@ -10,7 +10,7 @@ mod record;
 mod told;
 
 use super::args::FitArgs;
-use super::today;
+use super::day;
 use core::fmt::Write;
 use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
@@ -19,6 +19,7 @@ use lab_kit::provenance::Provenance;
 use problem::{Measured, Problem};
 use record::Fit;
 use stanchion_cells::published::tables::to_fit;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use told::{FORMATS, Group, Told};
 
@@ -36,22 +37,28 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
     let provenance = Provenance::collect(1);
     let mut told = Told { provenance, seeds: args.seeds, groups: Vec::new(), complete: false };
     let mut fallen = Vec::new();
+    let mut unsaved = false;
     for problem in &problems {
-        let group = match one(problem, args, &on_record, &experiment.progress) {
-            Ok(Some(group)) => group,
-            Ok(None) => break,
-            Err(why) => {
-                experiment.also(|| Err(why));
-                break;
-            }
-        };
-        let holds = if args.check { group.stale.is_empty() } else { args.record || group.passes() };
+        let Some((before, after)) = search(problem, args, &experiment.progress) else { break };
+        let mut group = Group::of(problem, &before, &after);
+        let fits = record::of(problem, &after.0, &after.1, &day(&told.provenance));
+        if args.check {
+            group.stale = fits.iter().filter_map(|fit| record::stale(&on_record, fit)).collect();
+        } else if let Err(why) = save(problem, args, &after.0, fits, &mut group.written) {
+            unsaved = true;
+            eprintln!("stanchion: {why}");
+        }
+        let recorded = args.record && !args.dry_run;
+        let holds = if args.check { group.stale.is_empty() } else { recorded || group.passes() };
         if !holds {
             fallen.extend(problem.parts.iter().map(|part| part.table.name.as_str()));
         }
         told.groups.push(group);
         told.complete = told.groups.len() == problems.len();
         experiment.keep(&told);
+        if unsaved {
+            break;
+        }
     }
     let mut text: String = told.groups.iter().map(Group::text).collect();
     text += &experiment.written();
@@ -59,16 +66,20 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
         let stale = if fallen.is_empty() { "none".to_owned() } else { fallen.join(", ") };
         let _ = writeln!(text, "fits: {}; stale: {stale}", problems.len());
     }
-    // A run that failed was told on standard error.
-    let failed = !fallen.is_empty() || !told.complete && !interrupt::requested();
+    // What failed was told on standard error.
+    let failed = unsaved || if told.complete { !fallen.is_empty() } else { !interrupt::requested() };
     Ok(experiment.end(&text, told.complete, failed))
 }
 
 type Found = descent::Found<Vec<Measured>>;
 
-/// Steps of the optimiser: none where nothing is to be moved.
+/// Whether parameters are moved, and files with them.
+fn moves(problem: &Problem, args: &FitArgs) -> bool {
+    !args.check && !args.record && !problem.knobs.is_empty()
+}
+
 fn steps(problem: &Problem, args: &FitArgs) -> u32 {
-    if args.check || args.record || problem.knobs.is_empty() { 0 } else { args.steps }
+    if moves(problem, args) { args.steps } else { 0 }
 }
 
 /// How often the problem is evaluated at most.
@@ -76,32 +87,29 @@ fn evaluations(problem: &Problem, args: &FitArgs) -> usize {
     1 + steps(problem, args) as usize * (problem.knobs.len() + 4)
 }
 
-/// Fits, checks or records. Nothing is written if a run was stopped or failed.
-fn one(
-    problem: &Problem,
-    args: &FitArgs,
-    on_record: &[Fit],
-    progress: &Progress,
-) -> Result<Option<Group>, String> {
-    let steps = steps(problem, args);
-    let Some((before, after)) = search(problem, steps, progress) else { return Ok(None) };
-    let mut group = Group::of(problem, &before, &after);
-    let fits = record::of(problem, &after.0, &after.1, &today());
-    if args.check {
-        group.stale = fits.iter().filter_map(|fit| record::stale(on_record, fit)).collect();
-    } else if !args.dry_run {
-        if steps > 0 {
-            group.written = record::write_moved(problem, &after.0, &args.dir)?;
-        }
-        group.written.push(record::write(fits, &args.dir)?);
-    }
-    Ok(Some(group))
-}
-
-/// Where the parameters are, and where `steps` lead. `None` if a run was stopped or failed.
-fn search(problem: &Problem, steps: u32, progress: &Progress) -> Option<(Found, Found)> {
+/// Where the parameters are, and where the steps lead. `None` if a run was stopped or failed.
+fn search(problem: &Problem, args: &FitArgs, progress: &Progress) -> Option<(Found, Found)> {
     let measure = |points: &[Vec<f64>]| problem.measure(points, progress);
     let errors = |found: &Vec<Measured>| found.iter().flat_map(|part| part.errors.clone()).collect();
     let priors: Vec<_> = problem.knobs.iter().map(|knob| (knob.centre.ln(), knob.sigma)).collect();
-    descent::descend(problem.start(), &priors, problem::ERROR_SCALE, steps, measure, errors)
+    let (start, scale, steps) = (problem.start(), problem::ERROR_SCALE, steps(problem, args));
+    descent::descend(start, &priors, scale, steps, measure, errors)
+}
+
+/// Writes the files that the fit moved, and its record; which were written, also if another one cannot be.
+fn save(
+    problem: &Problem,
+    args: &FitArgs,
+    point: &[f64],
+    fits: Vec<Fit>,
+    written: &mut Vec<PathBuf>,
+) -> Result<(), String> {
+    if args.dry_run {
+        return Ok(());
+    }
+    if moves(problem, args) {
+        written.extend(record::write_moved(problem, point, &args.dir)?);
+    }
+    written.push(record::write(fits, &args.dir)?);
+    Ok(())
 }

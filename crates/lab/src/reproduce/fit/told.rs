@@ -1,20 +1,21 @@
 //! What came of fits: cells and parameters, for the terminal and for files.
 use super::super::summary::off;
 use super::Found;
-use super::problem::Problem;
+use super::problem::{Measured, Problem};
 use core::fmt::Write;
 use lab_kit::column::Column;
 use lab_kit::experiment::About;
-use lab_kit::export::columns::{named, table};
+use lab_kit::export::columns::{named, objects, table};
 use lab_kit::export::grid::trimmed;
 use lab_kit::export::{Formats, page};
 use lab_kit::provenance::Provenance;
 use lab_kit::units::{percent, plural};
 use maud::html;
-use serde_json::json;
+use serde_json::{Value, json};
 use stanchion_cells::columns::number;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
+
+const SCHEMA: u32 = 1;
 
 /// The bars that a fitted column has to pass: median and worst relative error.
 const BARS: (f64, f64) = (0.05, 0.12);
@@ -41,16 +42,14 @@ pub(super) struct Group {
 struct Fitted {
     title: String,
     cells: Vec<Cell>,
-    median: f64,
-    worst: f64,
-    /// Both in words.
-    off: String,
+    measured: Measured,
 }
 
 struct Cell {
     table: String,
-    column: String,
+    lock: String,
     row: String,
+    unit: String,
     published: f64,
     /// The logarithms of simulated over published.
     error: f64,
@@ -64,21 +63,26 @@ struct Parameter {
     prior: f64,
     /// The width of the prior, as a share of it.
     width: f64,
+    /// How far the value is from the prior, in its widths.
+    far: f64,
 }
 
 fn signed(share: f64) -> String {
     format!("{:+.1} %", share * 100.0)
 }
 
-fn of_cells() -> [Column<Cell>; 7] {
+fn of_cells() -> [Column<Cell>; 8] {
     [
-        Column::called("row", |cell: &Cell| cell.row.clone()),
         Column::new("table", |cell: &Cell| cell.table.clone()),
-        Column::new("column", |cell: &Cell| cell.column.clone()),
+        Column::new("lock", |cell: &Cell| cell.lock.clone()),
+        Column::called("row", |cell: &Cell| cell.row.clone()),
+        Column::new("unit", |cell: &Cell| cell.unit.clone()),
         Column::called("published", |cell: &Cell| cell.published).shown(number),
         Column::called("simulated", |cell: &Cell| cell.published * cell.error.exp()).shown(number),
-        Column::called("error", |cell: &Cell| cell.error.exp_m1()).shown(signed),
-        Column::new("error_before", |cell: &Cell| cell.before.exp_m1()).titled("before").shown(signed),
+        Column::new("relative_error", |cell: &Cell| cell.error.exp_m1()).titled("error").shown(signed),
+        Column::new("relative_error_before", |cell: &Cell| cell.before.exp_m1())
+            .titled("before")
+            .shown(signed),
     ]
 }
 
@@ -89,7 +93,7 @@ fn of_parameters() -> [Column<Parameter>; 6] {
         Column::called("before", |one: &Parameter| one.before).shown(number),
         Column::called("prior", |one: &Parameter| one.prior).shown(number),
         Column::new("prior_width", |one: &Parameter| one.width).titled("+-").shown(percent),
-        Column::new("widths_from_prior", |one: &Parameter| (one.value / one.prior).ln() / one.width)
+        Column::new("widths_from_prior", |one: &Parameter| one.far)
             .titled("widths from it")
             .shown(|widths| format!("{widths:+.1}")),
     ]
@@ -102,16 +106,15 @@ impl Group {
             let errors = before.errors.iter().zip(&after.errors);
             let cells = part.rows().zip(errors).map(|((row, published), (&before, &error))| Cell {
                 table: part.table.name.clone(),
-                column: part.column.clone(),
+                lock: part.column.clone(),
                 row: row.label.clone(),
+                unit: part.table.unit.clone(),
                 published,
                 error,
                 before,
             });
-            let (median, worst) = after.median_and_worst();
             let title = format!("{}, column {} ({})", part.table.title, part.column, part.table.unit);
-            let off = off(&after.off()).unwrap_or_default();
-            Fitted { title, cells: cells.collect(), median, worst, off }
+            Fitted { title, cells: cells.collect(), measured: after.clone() }
         });
         let parameters = problem.knobs.iter().zip(start.iter().zip(end)).map(|(knob, (before, value))| {
             let of = knob.part.map_or(String::new(), |part| format!("{} ", problem.parts[part].table.name));
@@ -121,6 +124,7 @@ impl Group {
                 before: before.exp(),
                 prior: knob.centre,
                 width: knob.sigma,
+                far: (value - knob.centre.ln()) / knob.sigma,
             }
         });
         let (columns, parameters) = (columns.collect(), parameters.collect());
@@ -149,26 +153,43 @@ impl Group {
 
 impl Fitted {
     fn passes(&self) -> bool {
-        self.median <= BARS.0 && self.worst <= BARS.1
+        let (median, worst) = self.measured.median_and_worst();
+        median <= BARS.0 && worst <= BARS.1
     }
 
     fn verdict(&self) -> String {
         let [bar, last] = [BARS.0, BARS.1].map(|share| share * 100.0);
         let how = if self.passes() { "passed" } else { "missed" };
-        format!("{}; bars (median {bar:.0} %, worst {last:.0} %): {how}", self.off)
+        let off = off(&self.measured.off()).unwrap_or_default();
+        format!("{off}; bars (median {bar:.0} %, worst {last:.0} %): {how}")
+    }
+
+    fn json(&self) -> Value {
+        let (median, worst) = self.measured.median_and_worst();
+        let table = self.cells.first().map(|cell| &cell.table);
+        json!({ "table": table, "median": median, "worst": worst, "passed": self.passes() })
     }
 }
 
-/// What the command wrote of each fit, for programs.
+/// The files of the command.
 pub(super) const FORMATS: Formats<Told> =
     Formats { stem: "fit", json: Told::json, csv: Told::csv, html: Some(Told::page) };
 
 impl Told {
     fn about(&self) -> About<'_> {
-        let Self { provenance, seeds, complete, groups } = self;
+        let Self { provenance, seeds, complete, .. } = self;
         let set_up = format!("{} a cell", plural(*seeds as usize, "seed"));
-        let doubts = groups.iter().flat_map(|group| group.stale.clone()).collect();
-        About { command: "fit", complete: *complete, provenance, set_up, facts: Vec::new(), doubts }
+        let facts = vec![("schema", SCHEMA.to_string())];
+        About { command: "fit", complete: *complete, provenance, set_up, facts, doubts: self.stale() }
+    }
+
+    fn stale(&self) -> Vec<String> {
+        let of = |group: &Group| {
+            let tables: Vec<&str> = group.columns.iter().map(|column| &*column.cells[0].table).collect();
+            let tables = tables.join(", ");
+            group.stale.iter().map(|why| format!("{tables}: {why}")).collect::<Vec<_>>()
+        };
+        self.groups.iter().flat_map(of).collect()
     }
 
     fn columns(&self) -> impl Iterator<Item = &Fitted> {
@@ -184,19 +205,15 @@ impl Told {
     }
 
     fn json(&self) -> String {
-        let (of_cells, of_parameters) = (of_cells(), of_parameters());
-        let cells = named(&of_cells, self.cells()).map(Iterator::collect::<BTreeMap<_, _>>);
-        let parameters = named(&of_parameters, self.parameters()).map(Iterator::collect::<BTreeMap<_, _>>);
-        let stale: Vec<&String> = self.groups.iter().flat_map(|group| &group.stale).collect();
         lab_kit::export::json(&json!({
-            "schema": 1,
+            "schema": SCHEMA,
             "complete": self.complete,
             "provenance": self.provenance,
             "seeds": self.seeds,
-            "passed": self.columns().all(Fitted::passes),
-            "stale": stale,
-            "cells": cells.collect::<Vec<_>>(),
-            "parameters": parameters.collect::<Vec<_>>(),
+            "stale": self.stale(),
+            "fits": self.columns().map(Fitted::json).collect::<Vec<_>>(),
+            "cells": objects(&of_cells(), self.cells()),
+            "parameters": objects(&of_parameters(), self.parameters()),
         }))
     }
 
@@ -212,8 +229,10 @@ impl Told {
                 p.sub { (column.verdict()) }
                 (page::table(&table(&of_cells(), &column.cells)))
             }
-            h2 { "Parameters" }
-            (page::table(&table(&of_parameters(), self.parameters())))
+            @if self.parameters().next().is_some() {
+                h2 { "Parameters" }
+                (page::table(&table(&of_parameters(), self.parameters())))
+            }
         };
         self.about().page("Fits to published tables", "", &shown, "")
     }

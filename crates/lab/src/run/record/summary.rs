@@ -4,7 +4,7 @@ use super::raw::Chunk;
 use core::cmp::Reverse;
 use core::fmt::Write;
 use lab_kit::column::Column;
-use lab_kit::export::columns::{named, table};
+use lab_kit::export::columns::{objects, table};
 use lab_kit::export::grid::trimmed;
 use lab_kit::units::{format_ns, plural};
 use serde_json::json;
@@ -106,7 +106,6 @@ impl Summary {
     pub(crate) fn json(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
         let columns = self.columns();
-        let locks = named(&columns, self.locks_by_events()).map(Iterator::collect::<BTreeMap<_, _>>);
         let threads = threads.iter().map(
             |((process, number), events)| json!({ "process": process, "number": number, "events": events }),
         );
@@ -120,7 +119,7 @@ impl Summary {
             "destroyed_pieces": totals.damaged,
             "processes": processes.collect::<Vec<_>>(),
             "threads": threads.collect::<Vec<_>>(),
-            "locks": locks.collect::<Vec<_>>(),
+            "locks": objects(&columns, self.locks_by_events()),
             "meta": meta,
         }))
     }
