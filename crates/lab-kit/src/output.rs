@@ -1,7 +1,7 @@
 //! What every command hands over: its exit code, its text, its files.
 use core::fmt::{Arguments, Display};
 use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::path::Path;
 use std::process::ExitCode;
 
@@ -12,6 +12,22 @@ pub const FAILED: u8 = 1;
 pub const REFUSED: u8 = 2;
 /// Stopped by the user; what was finished is kept.
 pub const INTERRUPTED: u8 = 130;
+
+/// Results are far smaller; what has no end is refused.
+const MOST_BYTES: u64 = 256 << 20;
+
+/// The text of a file of results; the error names it.
+pub fn read_text(path: &Path) -> Result<String, String> {
+    let mut text = String::new();
+    let read = File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text));
+    match read {
+        Err(error) => Err(format!("cannot read {}: {error}", path.display())),
+        Ok(bytes) if bytes as u64 > MOST_BYTES => {
+            Err(format!("{} is no file of at most {} MiB", path.display(), MOST_BYTES >> 20))
+        }
+        Ok(_) => Ok(text),
+    }
+}
 
 /// Says on standard error why a command ends, and how.
 pub fn ended(code: u8, why: impl Display) -> ExitCode {

@@ -18,7 +18,8 @@ mod torture;
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use lab_kit::export::stream_failed;
-use lab_kit::output::{FAILED, REFUSED, add, ended};
+use lab_kit::interrupt;
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, add, ended};
 use lab_kit::usage;
 use std::fs;
 use std::path::PathBuf;
@@ -73,7 +74,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let code = command().unwrap_or_else(|why| ended(REFUSED, why));
+    let refused = || if interrupt::requested() { INTERRUPTED } else { REFUSED };
+    let code = command().unwrap_or_else(|why| ended(refused(), why));
     if code == ExitCode::SUCCESS && stream_failed() { ExitCode::from(FAILED) } else { code }
 }
 

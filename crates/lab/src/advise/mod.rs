@@ -32,6 +32,7 @@ use stanchion_cells::scenes::once;
 use stanchion_sim::machine::Machine;
 use stanchion_sim::replay::Recorded;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -106,12 +107,15 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     Ok(experiment.end(&answer::text(&report), report.complete, failed))
 }
 
+fn no_recording(path: &Path, why: &str) -> String {
+    format!("{}: {why}; a program to record stands behind '--'", path.display())
+}
+
 /// The recording: the one that was named, or of the program, which is run first.
 fn read(args: &Args) -> Result<(Recorded, Recording), String> {
     let alone = args.alone || args.cpu_limit.is_some();
     if let Some(path) = &args.trace {
-        return load::load(path, &run::Places::default(), alone)
-            .map_err(|why| format!("{}: {why}; a program to record stands behind '--'", path.display()));
+        return load::load(path, &run::Places::default(), alone).map_err(|why| no_recording(path, &why));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary directory can be made: {error}"))?;
     let path = args.keep.clone().unwrap_or_else(|| dir.path().join("trace.stn"));

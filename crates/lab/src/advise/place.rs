@@ -1,6 +1,8 @@
 //! The machines that were asked for, and how many workers run on each.
 use super::args::Args;
+use super::no_recording;
 use crate::calibrate::varied;
+use crate::run::record::file as trace_file;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::percent;
 use stanchion_cells::published::fingerprint::of_bytes;
@@ -139,6 +141,10 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     let path = dir.join(format!("here-{model}-{}.toml", crate::bench::available_cpus().len()));
     if path.is_file() {
         return Ok(path);
+    }
+    // What a pipe says can be read once only.
+    if let Some(trace) = args.trace.as_ref().filter(|trace| trace.is_file() || !trace.exists()) {
+        trace_file::check(trace).map_err(|why| no_recording(trace, &why))?;
     }
     if !args.files.results.quiet {
         let path = path.display();

@@ -97,6 +97,7 @@ pub(super) fn all(recording: &Recording, cases: &[Case], seeds: &[u64], quiet: b
     let runs = spread(&tasks, &interrupt::requested, |&(case, seed)| {
         let run = simulate(recording, case, seed, false);
         progress.step();
+        progress.seldom("simulating");
         let is_stopped = matches!(&run, Ok(outcome) if outcome.cut_short) && interrupt::requested();
         (!is_stopped).then_some(run)
     });

@@ -163,6 +163,9 @@ fn locks(args: &Args, defaults: &Defaults, rw: bool) -> Result<Vec<LockInfo>, St
 
 /// The locks of one list: peers, or all; `all` means those of `kind`.
 fn names(flag: &str, list: &str, kind: Kind, rw: bool) -> Result<Vec<LockInfo>, String> {
+    if words(list).next().is_none() {
+        return Err(format!("{flag}: '{list}' names nothing; 'none' does"));
+    }
     let mut chosen = Vec::new();
     let may = |rw| registry(rw).filter(move |entry| kind != Kind::Peer || entry.kind == kind);
     let refused = |error: String| format!("{flag}: {error} (--list shows all)");

@@ -113,6 +113,7 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
         turns::turns(last, WATCH, figures);
         round += 1;
         progress.step();
+        progress.seldom(&format!("round {round} of {rounds}"));
     }
     progress.finish();
     (figures, round)
@@ -120,6 +121,9 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
 
 pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, String> {
     let calibrated = calibrated(name, None, false, quiet)?;
+    if calibrated.interrupted {
+        return Err("interrupted before this machine was measured; nothing is kept".to_owned());
+    }
     if !quiet {
         warn(&calibrated.warnings);
     }
@@ -131,6 +135,8 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
     if let Some(name) = &args.machine {
         return stanchion_sim::machine::load_with(name, &args.set);
     }
+    // So that a field that is none is refused before anything is measured.
+    stanchion_sim::machine::load_with("small-vm", &args.set)?;
     let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet)?;
     warn(&calibrated.warnings);
     let set = |file: MachineFile, set: &String| file::apply_set(&file, set);

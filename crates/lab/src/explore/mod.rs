@@ -103,6 +103,7 @@ fn explore_one(subject: &Subject, args: &Args, progress: &Progress) -> Outcome {
         sum.merge(seen);
         // Of a time, or of a number of schedules.
         progress.set(args.time.map_or(sum.schedules, |_| start.elapsed().as_millis() as u64));
+        progress.seldom(subject.name());
     };
     std::thread::scope(|scope| {
         for _ in 1..args.jobs.unwrap_or_else(cpus) {

@@ -1,19 +1,20 @@
 //! Results as they are read: where in the JSON of each command its rows and their names and figures are.
+use lab_kit::output::read_text;
 use lab_kit::provenance::Provenance;
-use lab_kit::units::{format_ns, rate, three_figures};
+use lab_kit::units::{format_ns, rate, three_figures as three};
 use serde::Serialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// A figure: its name; its unit, and what is better; how people read it; where its values are in a row, one
 /// for each round, run or seed.
 pub(super) type Figure = (&'static str, &'static str, fn(f64) -> String, Place);
 
-/// Names on the way to a number or a list of them. `*` stands for each of several runs; a count in some time
-/// has `per` before the name of the nanoseconds; `size` means the number without its sign.
-type Place = &'static [&'static str];
+/// Names on the way to a number or a list of them, with points between them. `*` stands for each of several
+/// runs; a count in some time has `per` before the name of the nanoseconds; `size` means the number without
+/// its sign.
+type Place = &'static str;
 
 pub(super) struct Form {
     pub command: &'static str,
@@ -27,7 +28,7 @@ pub(super) struct Form {
     pub figures: &'static [Figure],
 }
 
-static FORMS: [Form; 9] = [
+static FORMS: [Form; 10] = [
     Form {
         command: "bench",
         schema: 1,
@@ -35,11 +36,11 @@ static FORMS: [Form; 9] = [
         rows: "cells",
         keys: &["profile", "mix", "reads_percent", "writers", "threads", "lock"],
         figures: &[
-            ("throughput", "acquisitions a second; more is better", rate, &["throughput", "rounds"]),
-            ("cpu", "CPU seconds a million acquisitions; less is better", three_figures, &["cpu_rounds"]),
-            ("p999", "99.9 % of waits; less is better", format_ns, &["latency", "p999_rounds_ns"]),
-            ("reads", "a second; more is better", rate, &["reads", "throughput", "rounds"]),
-            ("writes", "a second; more is better", rate, &["writes", "throughput", "rounds"]),
+            ("throughput", "acquisitions a second; more is better", rate, "throughput.rounds"),
+            ("cpu", "CPU seconds a million acquisitions; less is better", three, "cpu_rounds"),
+            ("p999", "99.9 % of waits; less is better", format_ns, "latency.p999_rounds_ns"),
+            ("reads", "a second; more is better", rate, "reads.throughput.rounds"),
+            ("writes", "a second; more is better", rate, "writes.throughput.rounds"),
         ],
     },
     Form {
@@ -49,14 +50,9 @@ static FORMS: [Form; 9] = [
         rows: "cells",
         keys: &["machine", "workload", "vcpus", "lock"],
         figures: &[
-            ("throughput", "units a second; more is better", rate, &["figures", "throughput", "values"]),
-            ("p999", "99.9 % of waits; less is better", format_ns, &["figures", "latency", "p999_ns"]),
-            (
-                "fairness",
-                "slowest thread to fastest; more is better",
-                three_figures,
-                &["figures", "fairness", "values"],
-            ),
+            ("throughput", "units a second; more is better", rate, "figures.throughput.values"),
+            ("p999", "99.9 % of waits; less is better", format_ns, "figures.latency.p999_ns"),
+            ("fairness", "slowest thread to fastest; more is better", three, "figures.fairness.values"),
         ],
     },
     Form {
@@ -66,13 +62,19 @@ static FORMS: [Form; 9] = [
         rows: "cells",
         keys: &["table", "row", "lock"],
         figures: &[
-            ("simulated", "in the table's unit", three_figures, &["values"]),
-            (
-                "error",
-                "relative to what is published; less is better",
-                three_figures,
-                &["relative_error", "size"],
-            ),
+            ("simulated", "in the table's unit", three, "values"),
+            ("error", "relative to what is published; less is better", three, "relative_error.size"),
+        ],
+    },
+    Form {
+        command: "fit",
+        schema: 1,
+        simulated: true,
+        rows: "cells",
+        keys: &["table", "row", "lock"],
+        figures: &[
+            ("simulated", "in the table's unit", three, "simulated"),
+            ("error", "relative to what is published; less is better", three, "relative_error.size"),
         ],
     },
     Form {
@@ -82,10 +84,10 @@ static FORMS: [Form; 9] = [
         rows: "locks",
         keys: &["lock"],
         figures: &[
-            ("wall", "less is better", seconds, &["runs", "*", "wall_s"]),
-            ("cpu", "CPU time; less is better", seconds, &["runs", "*", "cpu_s"]),
-            ("memory", "KiB at most; less is better", three_figures, &["runs", "*", "max_rss_kib"]),
-            ("output", "as the program printed it", three_figures, &["runs", "*", "picked"]),
+            ("wall", "less is better", seconds, "runs.*.wall_s"),
+            ("cpu", "CPU time; less is better", seconds, "runs.*.cpu_s"),
+            ("memory", "KiB at most; less is better", three, "runs.*.max_rss_kib"),
+            ("output", "as the program printed it", three, "runs.*.picked"),
         ],
     },
     Form {
@@ -95,8 +97,8 @@ static FORMS: [Form; 9] = [
         rows: "cells",
         keys: &["machine", "cpus", "workers", "lock"],
         figures: &[
-            ("throughput", "acquisitions a second; more is better", rate, &["rate", "values"]),
-            ("p999", "99.9 % of waits; less is better", format_ns, &["p999_ns"]),
+            ("throughput", "acquisitions a second; more is better", rate, "rate.values"),
+            ("p999", "99.9 % of waits; less is better", format_ns, "p999_ns"),
         ],
     },
     Form {
@@ -106,13 +108,8 @@ static FORMS: [Form; 9] = [
         rows: "runs",
         keys: &["lock"],
         figures: &[
-            (
-                "throughput",
-                "operations a second; more is better",
-                rate,
-                &["work", "operations", "per", "elapsed_ns"],
-            ),
-            ("p99", "99 % of waits; less is better", format_ns, &["work", "wait_p99_ns"]),
+            ("throughput", "operations a second; more is better", rate, "work.operations.per.elapsed_ns"),
+            ("p99", "99 % of waits; less is better", format_ns, "work.wait_p99_ns"),
         ],
     },
     Form {
@@ -122,19 +119,9 @@ static FORMS: [Form; 9] = [
         rows: "results",
         keys: &["lock"],
         figures: &[
-            (
-                "writes",
-                "in the time of a lock; more is better",
-                three_figures,
-                &["finished", "writes", "total"],
-            ),
-            (
-                "reads",
-                "in the time of a lock; more is better",
-                three_figures,
-                &["finished", "reads", "total"],
-            ),
-            ("fairness", "Jain's index of threads; more is better", three_figures, &["finished", "jain"]),
+            ("writes", "in the time of a lock; more is better", three, "finished.writes.total"),
+            ("reads", "in the time of a lock; more is better", three, "finished.reads.total"),
+            ("fairness", "Jain's index of threads; more is better", three, "finished.jain"),
         ],
     },
     Form {
@@ -144,14 +131,9 @@ static FORMS: [Form; 9] = [
         rows: "results",
         keys: &["lock"],
         figures: &[
-            (
-                "bypass",
-                "the most that one waiter lets pass; less is better",
-                three_figures,
-                &["worst_overtaking"],
-            ),
-            ("schedules", "that were explored", three_figures, &["schedules"]),
-            ("steps", "in all schedules", three_figures, &["steps"]),
+            ("bypass", "the most that one waiter lets pass; less is better", three, "worst_overtaking"),
+            ("schedules", "that were explored", three, "schedules"),
+            ("steps", "in all schedules", three, "steps"),
         ],
     },
     Form {
@@ -160,7 +142,7 @@ static FORMS: [Form; 9] = [
         simulated: false,
         rows: "figures",
         keys: &["what"],
-        figures: &[("values", "ns, or a share", three_figures, &["rounds"])],
+        figures: &[("values", "ns, or a share", three, "rounds")],
     },
 ];
 
@@ -241,8 +223,7 @@ pub(super) struct Results {
 impl Results {
     /// Of a file; or in one line why it is none.
     pub(super) fn read(path: &Path) -> Result<Self, String> {
-        let text = fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
-        Self::parse(&path.display().to_string(), &text)
+        Self::parse(&path.display().to_string(), &read_text(path)?)
     }
 
     pub(super) fn parse(path: &str, text: &str) -> Result<Self, String> {
@@ -280,7 +261,8 @@ impl Results {
             }
             // Commands with a row for each run have several of a name.
             for (values, (figure, .., place)) in known.iter_mut().zip(form.figures) {
-                let found = at(row, place).map_err(|other| {
+                let place: Vec<&str> = place.split('.').collect();
+                let found = at(row, &place).map_err(|other| {
                     let other: String = other.chars().take(MOST_QUOTED).collect();
                     format!("{path}: {figure} of {} has '{other}' in place of a number", plain_name(&name))
                 })?;

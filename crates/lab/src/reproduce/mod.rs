@@ -41,7 +41,10 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     let progress = Progress::new(jobs.len() as u64, args.files.results.quiet);
     let mut experiment = Experiment::new(args.files.open(&FORMATS)?, progress, 1);
     let provenance = Provenance::collect(1);
-    cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| experiment.progress.step()));
+    cells.take(&simulate::all(&jobs, &interrupt::requested, &|_, _| {
+        experiment.progress.step();
+        experiment.progress.seldom("simulating");
+    }));
     let (failed, complete) = (cells.any_failed(), !interrupt::requested());
     let results = Results { provenance, seeds, quick: args.quick, complete, tables, before, cells };
     experiment.keep(&results);

@@ -175,6 +175,11 @@ pub(crate) fn probe(environment: &Environment, is_recorded: bool) -> Result<(), 
     let mut command = Command::new("/proc/self/exe");
     command.arg(WORD).args(is_recorded.then_some(RECORDED));
     environment.apply(&mut command);
+    if let Some((name, words)) = environment.0.iter().find(|(name, _)| *name == "STANCHION") {
+        // What it says then is no complaint.
+        let silent = words.as_bytes().split(|&byte| byte == b',').filter(|word| key(word) != b"verbose");
+        command.env(name, OsString::from_vec(silent.collect::<Vec<_>>().join(&b',')));
+    }
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stderr);
     let printed = printed.lines().map(str::trim).find(|line| !line.is_empty());

@@ -1,5 +1,8 @@
 //! `stanchion advise` as it is called.
-use crate::common::{stanchion, text};
+use crate::common::{command, interrupt, line, refusal, stanchion, text};
+use core::time::Duration;
+use std::fs;
+use std::process::Stdio;
 
 #[test]
 fn mistakes_are_refused_in_one_line() {
@@ -24,10 +27,30 @@ fn mistakes_are_refused_in_one_line() {
     }
     let dir = tempfile::tempdir().expect("a directory");
     let (no_trace, json) = (dir.path().join("no-trace"), dir.path().join("advice.json"));
-    std::fs::write(&no_trace, "nothing of ours").expect("written");
+    fs::write(&no_trace, "nothing of ours").expect("written");
     let json = json.to_string_lossy().into_owned();
     let output = stanchion(&["advise", &no_trace.to_string_lossy(), place[0], place[1], "--json", &json]);
     let told = text(&output.stderr);
     assert!(told.contains("is no trace of") && told.contains("stands behind '--'"), "{told}");
     assert!(!std::path::Path::new(&json).exists(), "a refusal leaves no file behind");
+    // Measuring this machine would be told, in a second line.
+    for name in [no_trace.to_string_lossy().as_ref(), "no-such-file"] {
+        let told = refusal(command(&["advise", name]).env("XDG_CACHE_HOME", dir.path()));
+        assert!(told.contains("stands behind '--'"), "{told}");
+    }
+}
+
+#[test]
+fn a_machine_that_was_not_measured_to_the_end_is_not_kept() {
+    let cache = tempfile::tempdir().expect("a directory");
+    let mut command = command(&["advise", "--here", "-q", "--", "true"]);
+    let child = command.env("XDG_CACHE_HOME", cache.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = child.spawn().expect("the program starts");
+    // Long enough for its first figures, and far shorter than all rounds.
+    std::thread::sleep(Duration::from_secs(3));
+    interrupt(&child);
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{output:?}");
+    assert!(line(&output).contains("nothing is kept"), "{output:?}");
+    assert_eq!(fs::read_dir(cache.path()).expect("it is there").count(), 0, "{output:?}");
 }

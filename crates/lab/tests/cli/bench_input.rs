@@ -8,6 +8,10 @@ fn unknown_names_are_answered_with_the_nearest() {
     assert!(refused(&["bench", "--lock", "parkinglot"]).contains("parking_lot"));
     assert!(refused(&["bench", "--lock", "tiket"]).contains("ticket"));
     assert!(refused(&["bench", "--peers", "usinc"]).contains("usync"));
+    for none in ["", " ", ","] {
+        assert!(refused(&["bench", "--lock", none]).contains("--lock: "), "{none:?}");
+        assert!(refused(&["bench", "--peers", none]).contains("names nothing"), "{none:?}");
+    }
     assert!(refused(&["bench", "--profile", "shrot"]).contains("short"));
     assert!(refused(&["bench", "--profile", "cs=5ns,thnik=5ns"]).contains("think"));
     assert!(refused(&["bench", "--trheads", "2"]).contains("--threads"));

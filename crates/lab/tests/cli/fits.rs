@@ -1,6 +1,6 @@
 //! `stanchion fit` and `stanchion reproduce`, through the real program: what a fit may not open, and stale
 //! fits.
-use crate::common::{refused, stanchion, text};
+use crate::common::{passed, refused, stanchion, text};
 use std::fs;
 use std::path::Path;
 
@@ -21,6 +21,7 @@ fn columns_that_are_not_to_fit_are_refused() {
 fn whole_cells_of_whole_tables_are_registered() {
     assert!(refused(&["reproduce", "--register", "--quick"]).contains("--quick"));
     assert!(refused(&["reproduce", "--register", "--cell", "qspin"]).contains("--cell"));
+    assert!(refused(&["reproduce", "--cell", ""]).contains("--cell: '' names nothing"));
 }
 
 #[test]
@@ -79,6 +80,9 @@ fn cells_and_parameters_of_a_fit_are_in_its_files() {
     for place in [&text, &read("fit.html")] {
         assert!(place.contains(name) && place.contains("missed") != place.contains("passed"), "{place}");
     }
+    let file = directory.path().join("fit.json").display().to_string();
+    let side_by_side = passed(&["report", &file, &file]);
+    assert!(side_by_side.contains("simulated") && side_by_side.contains("xen-percpu"), "{side_by_side}");
     let csv = read("fit.csv");
     let rows: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(rows[0], "table,lock,row,unit,published,simulated,relative_error,relative_error_before");

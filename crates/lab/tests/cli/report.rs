@@ -116,15 +116,16 @@ fn unlike_results_and_what_is_none_are_refused_in_one_line() {
     let (text, nothing) = (write("text", "a,b"), write("nothing", "{}"));
     let newer = fs::read_to_string(&sim).expect("there").replacen("\"schema\": 1", "\"schema\": 99", 1);
     let newer = write("newer", &newer);
-    let fit = fs::read_to_string(&sim).expect("there").replacen("\"sim\"", "\"fit\"", 1);
-    let fit = write("fit", &fit);
+    let other_command = fs::read_to_string(&sim).expect("there").replacen("\"sim\"", "\"man\"", 1);
+    let other_command = write("man", &other_command);
     for (words, told) in [
         (&[&*sim][..], "2 values required"),
         (&[&sim, "/no/such"], "/no/such: No such file"),
         (&[&sim, &text], "text: no JSON"),
         (&[&sim, &nothing], "nothing: no result of a command"),
         (&[&sim, &newer], "its schema is 99, and this stanchion knows 1"),
-        (&[&sim, &fit], "of 'fit', which has no figures to compare"),
+        (&[&sim, &other_command], "of 'man', which has no figures to compare"),
+        (&[&sim, "/dev/zero"], "/dev/zero is no file of at most 256 MiB"),
         (&[&sim, &bench], "they have no figure in common"),
         (&[&sim, &other], "differ in arguments"),
         (&[&sim, &other, "--unlike", "machin"], "unknown part of a result 'machin': nearest are machine"),

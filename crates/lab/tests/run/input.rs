@@ -67,6 +67,16 @@ fn words_that_the_library_does_not_know_are_found_out_before() {
     assert!(line.contains("unknown word bogus"), "{line}");
 }
 
+#[test]
+fn what_the_library_says_when_it_is_asked_to_is_no_complaint() {
+    let Some(preload) = Preload::build() else { return };
+    for words in [&["--", "true"][..], &["--set", "verbose", "--", "true"]] {
+        let output = preload.run(words).env("STANCHION", "verbose").output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {output:?}");
+        assert!(!text(&output.stderr).contains("does not do as asked"), "{words:?}: {output:?}");
+    }
+}
+
 /// The library never sees it: the command takes it over, or the lock that it was told counts.
 #[test]
 fn a_lock_in_the_environment_that_nobody_knows_is_found_out_before() {

@@ -3,6 +3,7 @@ use super::verdict::Row;
 use crate::bench::{self, State};
 use crate::calibrate::args::Args;
 use clap::{Args as _, FromArgMatches};
+use lab_kit::output::read_text;
 use lab_kit::usage::one_line;
 use stanchion_cells::threads;
 use std::path::Path;
@@ -34,9 +35,7 @@ impl Native {
 }
 
 pub(super) fn read(path: &Path) -> Result<Native, String> {
-    let text =
-        std::fs::read_to_string(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
-    let report: bench::Report = serde_json::from_str(&text)
+    let report: bench::Report = serde_json::from_str(&read_text(path)?)
         .map_err(|error| format!("{} is no result of stanchion bench as JSON: {error}", path.display()))?;
     Ok(native(&report))
 }

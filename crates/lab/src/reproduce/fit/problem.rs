@@ -225,6 +225,7 @@ impl Problem {
                 eprintln!("stanchion: {why}");
             }
             progress.step();
+            progress.seldom("simulating");
         });
         let of_point = |results: &[Result<Done, Miss>]| {
             let mut rows = results.chunks(self.seeds as usize);

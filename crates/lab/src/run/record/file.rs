@@ -161,9 +161,14 @@ pub(crate) fn read_path(path: &Path, each: impl FnMut(&Chunk) -> Option<()>) -> 
     read(BufReader::new(File::open(path).map_err(|error| error.to_string())?), each)
 }
 
-pub(crate) fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
+/// Whether it begins as a trace does; the error says what it is.
+pub(crate) fn check(path: &Path) -> Result<(), String> {
+    head(&mut File::open(path).map_err(|error| error.to_string())?)
+}
+
+fn head(from: &mut impl Read) -> Result<(), String> {
     let mut first = [0; 12];
-    fill(&mut from, &mut first)?;
+    fill(from, &mut first)?;
     if &first[..8] != MAGIC {
         return Err("is no trace of `stanchion run --record`".to_owned());
     }
@@ -173,6 +178,11 @@ pub(crate) fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<(
             "is of version {version}, and this command reads {VERSION}; use the command that wrote it"
         ));
     }
+    Ok(())
+}
+
+pub(crate) fn read(mut from: impl Read, mut each: impl FnMut(&Chunk) -> Option<()>) -> Result<Whole, String> {
+    head(&mut from)?;
     let (META, payload) = section(&mut from)? else { return Err(DAMAGED.to_owned()) };
     let meta = str::from_utf8(&payload).map_err(|_| DAMAGED)?;
     let meta: Meta = serde_json::from_str(meta).map_err(|_| DAMAGED)?;
