@@ -74,7 +74,10 @@ impl Progress {
 
     /// As [`Progress::line`], but not so often that many small steps fill a log.
     pub fn seldom(&self, what: &str) {
-        if self.bar.elapsed().as_millis() as u64 >= self.last_line.load(Relaxed) + BETWEEN_LINES_MS {
+        let (now, last) = (self.bar.elapsed().as_millis() as u64, self.last_line.load(Relaxed));
+        // One of several threads writes it.
+        let is_due = now >= last + BETWEEN_LINES_MS;
+        if is_due && self.last_line.compare_exchange(last, now, Relaxed, Relaxed).is_ok() {
             self.line(what);
         }
     }

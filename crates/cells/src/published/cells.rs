@@ -100,7 +100,7 @@ impl Cells {
     /// The cells that the filters let through; all, without any. A filter that fits none is refused.
     pub fn choose(tables: &[Table], filters: &[String]) -> Result<Self, String> {
         if let Some(none) = filters.iter().find(|filter| ["", "@"].contains(&filter.as_str())) {
-            return Err(format!("--cell: '{none}' names nothing"));
+            return Err(format!("cell '{none}' names nothing"));
         }
         let mut all = Vec::new();
         for (table_index, table) in tables.iter().enumerate() {

@@ -10,6 +10,7 @@ use stanchion_cells::scenes::{digest_of_machine, overcommitted};
 use stanchion_cells::threads;
 use stanchion_sim::machine::{self, Machine, SchedulerKind, file};
 use std::collections::BTreeMap;
+use std::os::unix::fs::FileTypeExt as _;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -143,7 +144,8 @@ fn here(args: &Args) -> Result<PathBuf, String> {
         return Ok(path);
     }
     // What a pipe says can be read once only.
-    if let Some(trace) = args.trace.as_ref().filter(|trace| trace.is_file() || !trace.exists()) {
+    let is_pipe = |trace: &PathBuf| trace.metadata().is_ok_and(|about| about.file_type().is_fifo());
+    if let Some(trace) = args.trace.as_ref().filter(|trace| !is_pipe(trace)) {
         trace_file::check(trace).map_err(|why| no_recording(trace, &why))?;
     }
     if !args.files.results.quiet {

@@ -8,7 +8,7 @@ use super::report::Setting;
 use core::time::Duration;
 use lab_kit::cgroup::PERIOD_MS;
 use lab_kit::names::unknown;
-use stanchion_cells::scenes::once;
+use stanchion_cells::scenes::{self, once};
 use stanchion_cells::threads;
 use stanchion_cells::tuned::read;
 use stanchion_family::tuned::tuned;
@@ -163,13 +163,10 @@ fn locks(args: &Args, defaults: &Defaults, rw: bool) -> Result<Vec<LockInfo>, St
 
 /// The locks of one list: peers, or all; `all` means those of `kind`.
 fn names(flag: &str, list: &str, kind: Kind, rw: bool) -> Result<Vec<LockInfo>, String> {
-    if words(list).next().is_none() {
-        return Err(format!("{flag}: '{list}' names nothing; 'none' does"));
-    }
     let mut chosen = Vec::new();
     let may = |rw| registry(rw).filter(move |entry| kind != Kind::Peer || entry.kind == kind);
     let refused = |error: String| format!("{flag}: {error} (--list shows all)");
-    for word in words(list).filter(|word| *word != "none") {
+    for word in scenes::words(flag, list)?.into_iter().filter(|word| *word != "none") {
         let base = tuned(word).0;
         if word == "all" || word == "variants" {
             let variant = word == "variants";

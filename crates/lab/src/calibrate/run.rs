@@ -39,7 +39,7 @@ pub(super) fn calibrate(args: &Args) -> Result<ExitCode, String> {
     let files = args.toml.iter().map(|path| (path.clone(), machine as Writer<Calibrated>)).chain(json);
     let (exports, quiet) = (Exports::open(files.collect(), args.results.force)?, args.results.quiet);
     let mut experiment = Experiment::new(exports, Progress::new(1, true), 1);
-    let mut calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, quiet)?;
+    let mut calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, quiet, false)?;
     experiment.keep(&calibrated);
     let shown = if args.toml.is_some() { String::new() } else { machine(&calibrated) };
     let text = format!("{}\n{shown}{}", table(&calibrated), experiment.written());
@@ -55,15 +55,22 @@ fn machine(calibrated: &Calibrated) -> String {
     file::write(&calibrated.file)
 }
 
-/// Measures some CPUs, or all that this process may use, and makes a machine of it.
-fn calibrated(name: &str, cpus: Option<&str>, quick: bool, quiet: bool) -> Result<Calibrated, String> {
+/// Measures some CPUs, or all that this process may use, and makes a machine of it. One that is used must
+/// have been measured to the end.
+fn calibrated(
+    name: &str,
+    cpus: Option<&str>,
+    quick: bool,
+    quiet: bool,
+    is_used: bool,
+) -> Result<Calibrated, String> {
     let cpus = cpus.map_or_else(|| Ok(crate::bench::available_cpus()), crate::bench::cpus);
     let cpus = cpus.map_err(|error| format!("--cpus: {error}"))?;
     let places = Places::read(Path::new("/sys/devices/system"), &cpus);
     let wanted = if quick { QUICK_ROUNDS } else { ROUNDS };
     let (figures, rounds) = measure(&places, wanted, quiet);
-    if rounds == 0 {
-        return Err("interrupted before anything was measured".to_owned());
+    if rounds == 0 || is_used && rounds < wanted {
+        return Err("interrupted before this machine was measured; nothing is kept".to_owned());
     }
     let whence = Provenance::collect(0);
     let about = format!("{}, {} CPUs, {}", whence.cpu_model, cpus.len(), whence.kernel);
@@ -120,10 +127,7 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
 }
 
 pub(crate) fn this_machine(name: &str, quiet: bool) -> Result<MachineFile, String> {
-    let calibrated = calibrated(name, None, false, quiet)?;
-    if calibrated.interrupted {
-        return Err("interrupted before this machine was measured; nothing is kept".to_owned());
-    }
+    let calibrated = calibrated(name, None, false, quiet, true)?;
     if !quiet {
         warn(&calibrated.warnings);
     }
@@ -135,12 +139,10 @@ pub(super) fn machine_for_comparison(args: &Args) -> Result<MachineFile, String>
     if let Some(name) = &args.machine {
         return stanchion_sim::machine::load_with(name, &args.set);
     }
-    // So that a field that is none is refused before anything is measured.
-    stanchion_sim::machine::load_with("small-vm", &args.set)?;
-    let calibrated = calibrated(&args.name, args.cpus.as_deref(), args.quick, args.results.quiet)?;
+    let (cpus, quiet) = (args.cpus.as_deref(), args.results.quiet);
+    let calibrated = calibrated(&args.name, cpus, args.quick, quiet, true)?;
     warn(&calibrated.warnings);
-    let set = |file: MachineFile, set: &String| file::apply_set(&file, set);
-    args.set.iter().try_fold(calibrated.file, set).map_err(|error| error.to_string())
+    file::read_with(&file::write(&calibrated.file), &args.name, &args.set).map_err(|error| error.to_string())
 }
 
 fn json(calibrated: &Calibrated) -> String {
@@ -179,6 +181,6 @@ fn table(calibrated: &Calibrated) -> String {
 #[cfg(test)]
 #[test]
 fn a_refused_cpu_is_told_with_its_flag() {
-    let refused = calibrated("here", Some("x"), true, true);
+    let refused = calibrated("here", Some("x"), true, true, true);
     assert!(refused.is_err_and(|error| error.starts_with("--cpus: 'x' is no CPU")));
 }

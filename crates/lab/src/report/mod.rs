@@ -24,8 +24,8 @@ const FORMATS: Formats<Report> = Formats { stem: "report", json, csv: told::csv,
 Exit codes: 0 the files were compared; 1 a file could not be written; 2 bad input:
 a file is no result, or they are unlike and --unlike does not allow it.")]
 pub(crate) struct Args {
-    /// Results in JSON, of one command: of bench, ablate, sim, reproduce, run --compare, advise, guest,
-    /// torture, explore or calibrate
+    /// Results in JSON, of one command: of bench, ablate, sim, reproduce, fit, run --compare, advise,
+    /// guest, torture, explore or calibrate
     #[arg(value_name = "FILE", num_args = 2..=told::MOST_FILES, required = true)]
     results: Vec<PathBuf>,
 

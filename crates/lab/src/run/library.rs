@@ -177,7 +177,8 @@ pub(crate) fn probe(environment: &Environment, is_recorded: bool) -> Result<(), 
     environment.apply(&mut command);
     if let Some((name, words)) = environment.0.iter().find(|(name, _)| *name == "STANCHION") {
         // What it says then is no complaint.
-        let silent = words.as_bytes().split(|&byte| byte == b',').filter(|word| key(word) != b"verbose");
+        let silent =
+            words.as_bytes().split(|&byte| byte == b',').filter(|word| word.trim_ascii() != b"verbose");
         command.env(name, OsString::from_vec(silent.collect::<Vec<_>>().join(&b',')));
     }
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;

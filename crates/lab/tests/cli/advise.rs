@@ -1,8 +1,6 @@
 //! `stanchion advise` as it is called.
-use crate::common::{command, interrupt, line, refusal, stanchion, text};
-use core::time::Duration;
+use crate::common::{command, refusal, stanchion, text};
 use std::fs;
-use std::process::Stdio;
 
 #[test]
 fn mistakes_are_refused_in_one_line() {
@@ -38,19 +36,4 @@ fn mistakes_are_refused_in_one_line() {
         let told = refusal(command(&["advise", name]).env("XDG_CACHE_HOME", dir.path()));
         assert!(told.contains("stands behind '--'"), "{told}");
     }
-}
-
-#[test]
-fn a_machine_that_was_not_measured_to_the_end_is_not_kept() {
-    let cache = tempfile::tempdir().expect("a directory");
-    let mut command = command(&["advise", "--here", "-q", "--", "true"]);
-    let child = command.env("XDG_CACHE_HOME", cache.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = child.spawn().expect("the program starts");
-    // Long enough for its first figures, and far shorter than all rounds.
-    std::thread::sleep(Duration::from_secs(3));
-    interrupt(&child);
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{output:?}");
-    assert!(line(&output).contains("nothing is kept"), "{output:?}");
-    assert_eq!(fs::read_dir(cache.path()).expect("it is there").count(), 0, "{output:?}");
 }

@@ -18,7 +18,6 @@ fn a_comparison_is_refused_before_anything_is_measured() {
     check_refusal(&["--compare", "--bench-json", "/nonexistent"], "cannot read /nonexistent");
     check_refusal(&["--compare", "--bench-json", "/etc/passwd"], "no result of stanchion bench");
     check_refusal(&["--compare", "--bench-json", "/dev/zero"], "/dev/zero is no file of at most 256 MiB");
-    check_refusal(&["--compare", "--set", "memory.none=1"], "none");
     check_refusal(&["--compare", "--seeds", "0"], "--seeds");
     check_refusal(&["--compare", "--sim-time", "0"], "--sim-time");
     check_refusal(&["--compare", "--sim-time", "5 parsecs"], "--sim-time");

@@ -21,7 +21,7 @@ fn columns_that_are_not_to_fit_are_refused() {
 fn whole_cells_of_whole_tables_are_registered() {
     assert!(refused(&["reproduce", "--register", "--quick"]).contains("--quick"));
     assert!(refused(&["reproduce", "--register", "--cell", "qspin"]).contains("--cell"));
-    assert!(refused(&["reproduce", "--cell", ""]).contains("--cell: '' names nothing"));
+    assert!(refused(&["reproduce", "--cell", ""]).contains("cell '' names nothing"));
 }
 
 #[test]

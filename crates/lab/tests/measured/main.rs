@@ -1,5 +1,6 @@
 //! Commands that measure on the machine at hand.
 mod ablate;
+mod advise;
 mod bench;
 mod bench_limit;
 #[path = "../common/mod.rs"]

@@ -1,5 +1,5 @@
 //! A library that takes the interposer's place in tests: it says in the environment that it is there, and
-//! knows one bad word, of which it complains at the first lock.
+//! knows one bad word, of which it complains at the first lock, and tells what it does if it is asked to.
 pub(crate) use crate::common::{json, line, refusal as refused, text};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,6 +19,8 @@ int pthread_mutex_lock(pthread_mutex_t *mutex) {
     const char *words = getenv("STANCHION");
     if (!asked++ && words && strstr(words, "bogus"))
         fputs("stanchion: unknown word bogus; libc's locks it is\n", stderr);
+    if (asked == 1 && words && strstr(words, "verbose"))
+        fputs("stanchion 0.1.0 replaces mutexes\n", stderr);
     int (*libcs)(pthread_mutex_t *) = (int (*)(pthread_mutex_t *))dlsym(RTLD_NEXT, "pthread_mutex_lock");
     return libcs(mutex);
 }

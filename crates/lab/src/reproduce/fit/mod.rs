@@ -18,6 +18,7 @@ use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use problem::{Measured, Problem};
 use record::Fit;
+use serde_json::json;
 use stanchion_cells::published::tables::to_fit;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -35,7 +36,10 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
     let progress = Progress::new(runs as u64, args.files.results.quiet);
     let mut experiment = Experiment::new(args.files.open(&FORMATS)?, progress, problems.len());
     let provenance = Provenance::collect(1);
-    let mut told = Told { provenance, seeds: args.seeds, groups: Vec::new(), complete: false };
+    let how = [("check", args.check), ("record", args.record)].into_iter().find(|(_, is)| *is);
+    let options =
+        json!({ "how": how.map(|(how, _)| how), "steps": args.steps, "parameters": args.parameters });
+    let mut told = Told { provenance, seeds: args.seeds, options, groups: Vec::new(), complete: false };
     let mut fallen = Vec::new();
     let mut unsaved = false;
     for problem in &problems {

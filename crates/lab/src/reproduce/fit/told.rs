@@ -24,6 +24,8 @@ const BARS: (f64, f64) = (0.05, 0.12);
 pub(super) struct Told {
     pub provenance: Provenance,
     pub seeds: u64,
+    /// What else was asked for.
+    pub options: Value,
     pub groups: Vec<Group>,
     pub complete: bool,
 }
@@ -210,6 +212,7 @@ impl Told {
             "complete": self.complete,
             "provenance": self.provenance,
             "seeds": self.seeds,
+            "options": self.options,
             "stale": self.stale(),
             "fits": self.columns().map(Fitted::json).collect::<Vec<_>>(),
             "cells": objects(&of_cells(), self.cells()),
