@@ -1,4 +1,4 @@
-//! What every command hands over: its exit code, its text, its files.
+//! What every command hands over: its exit code, its text, its files; and how such a file is read again.
 use core::fmt::{Arguments, Display};
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};

@@ -36,9 +36,8 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
     let progress = Progress::new(runs as u64, args.files.results.quiet);
     let mut experiment = Experiment::new(args.files.open(&FORMATS)?, progress, problems.len());
     let provenance = Provenance::collect(1);
-    let how = [("check", args.check), ("record", args.record)].into_iter().find(|(_, is)| *is);
-    let options =
-        json!({ "how": how.map(|(how, _)| how), "steps": args.steps, "parameters": args.parameters });
+    let steps = if alone { 0 } else { args.steps };
+    let options = json!({ "steps": steps, "parameters": args.parameters });
     let mut told = Told { provenance, seeds: args.seeds, options, groups: Vec::new(), complete: false };
     let mut fallen = Vec::new();
     let mut unsaved = false;
