@@ -117,6 +117,11 @@ pub fn are_two_kinds(min: f64, max: f64) -> bool {
     max > min && max >= APART * min
 }
 
+fn is_of_two_kinds(values: &[f64]) -> bool {
+    let (min, max) = ends_of(values);
+    are_two_kinds(min, max)
+}
+
 /// A share as a percentage in the least room.
 pub fn short_percent(share: f64) -> String {
     let value = share * 100.0;
@@ -251,38 +256,24 @@ pub struct Ratio {
 /// The rounds of one thing and of another, with one load.
 pub type Sides<'a> = (&'a [f64], &'a [f64]);
 
-/// The end of an interval above this is as good as none.
-const MOST_TOLD: f64 = 100.0;
-
 impl Ratio {
     /// Of the rounds of one thing and of another, for each load: a round visits both soon after each other,
     /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
-    /// interval is that over rounds, by Student's distribution of the logarithms.
+    /// interval is that over rounds, by Student's distribution of the logarithms. If with any load what
+    /// rounds say is of two kinds, the ratio has a range.
     pub fn of(loads: &[Sides]) -> Option<Self> {
-        let logs = Self::logs(loads)?;
-        let ((log, variance), pairs) = (mean_of(&logs), logs.len());
-        log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))
-    }
-
-    /// What each round says, as a logarithm.
-    fn logs(loads: &[Sides]) -> Option<Vec<f64>> {
         let pairs = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
         let of_round = |round: usize| {
             let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
             sum / loads.len() as f64
         };
-        Some((0..pairs).map(of_round).collect())
-    }
-
-    /// As [`of`](Self::of), of seeds in place of rounds. If with any load what seeds say is of two kinds, the
-    /// ratio has a range.
-    pub fn of_seeds(loads: &[Sides]) -> Option<Self> {
-        // Not by logarithms: these would miss by a hair what is just of two kinds.
-        let alone =
-            |load: &Sides| Summary::of(load.0.iter().zip(load.1).map(|(own, other)| own / other).collect());
-        let are = loads.iter().map(alone).any(|load| are_two_kinds(load.min, load.max));
-        let (from, to) = ends_of(&Self::logs(loads)?);
-        Some(Self { range: are.then(|| (from.exp(), to.exp())), ..Self::of(loads)? })
+        let logs: Vec<f64> = (0..pairs).map(of_round).collect();
+        let (log, variance) = mean_of(&logs);
+        let ratio = log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))?;
+        let each = |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own / other).collect();
+        let (from, to) = ends_of(&logs);
+        let are = loads.iter().map(each).any(|ratios: Vec<f64>| is_of_two_kinds(&ratios));
+        Some(Self { range: are.then(|| (from.exp(), to.exp())), ..ratio })
     }
 
     /// By its logarithm, of which the variance is known with so many degrees of freedom.
@@ -300,43 +291,30 @@ impl Ratio {
 
     /// Of rounds of one thing and of another that have nothing to do with each other, for each load: Welch's
     /// interval, for the logarithms. What a round does to all loads is one thing and not many, so the mean
-    /// over loads comes first. If that is of two kinds on either side, the ratio has a range: from the least
+    /// over loads comes first. If with any load a side is of two kinds, the ratio has a range: from the least
     /// to the most of a round to any round of the other side.
     pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
-        let side = |logs: Vec<f64>| {
-            let ((mean, variance), rounds) = (mean_of(&logs), logs.len());
+        let [own, other] = [Self::logs(loads, |load| load.0)?, Self::logs(loads, |load| load.1)?];
+        let side = |logs: &[f64]| {
+            let ((mean, variance), rounds) = (mean_of(logs), logs.len());
             mean.is_finite().then(|| (mean, variance / rounds as f64, rounds))
         };
-        let [own, other] = Self::unpaired_logs(loads)?;
-        let (own, other) = (side(own)?, side(other)?);
-        let variance = own.1 + other.1;
-        let parts = [own, other].map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
+        let sides = [side(&own)?, side(&other)?];
+        let variance = sides[0].1 + sides[1].1;
+        let parts = sides.map(|(_, variance, rounds)| variance.powi(2) / (rounds as f64 - 1.0));
         let freedom = (variance.powi(2) / parts.iter().sum::<f64>()).max(1.0) as usize;
-        let ratio = Self::known(own.0 - other.0, variance, freedom, own.2.min(other.2));
-        Some(Self { range: Self::range_of_unpaired(loads), ..ratio })
+        let ratio = Self::known(sides[0].0 - sides[1].0, variance, freedom, sides[0].2.min(sides[1].2));
+        let are = loads.iter().any(|load| is_of_two_kinds(load.0) || is_of_two_kinds(load.1));
+        let (own, other) = (ends_of(&own), ends_of(&other));
+        let range = are.then(|| ((own.0 - other.1).exp(), (own.1 - other.0).exp()));
+        Some(Self { range, ..ratio })
     }
 
-    /// The mean over loads of each round of either side, as logarithms.
-    fn unpaired_logs(loads: &[Sides]) -> Option<[Vec<f64>; 2]> {
-        let side = |of: fn(&Sides) -> Vec<f64>| {
-            let sides: Vec<Vec<f64>> = loads.iter().map(of).collect();
-            let rounds = sides.iter().map(Vec::len).min()?;
-            let log =
-                |round: usize| sides.iter().map(|side| side[round].ln()).sum::<f64>() / sides.len() as f64;
-            Some((0..rounds).map(log).collect())
-        };
-        Some([side(|load| load.0.to_vec())?, side(|load| load.1.to_vec())?])
-    }
-
-    fn range_of_unpaired(loads: &[Sides]) -> Option<(f64, f64)> {
-        let sides = match loads {
-            // As they are: logarithms would miss by a hair what is just of two kinds.
-            [(own, other)] => [own.to_vec(), other.to_vec()],
-            _ => Self::unpaired_logs(loads)?.map(|logs| logs.into_iter().map(f64::exp).collect()),
-        };
-        let [own, other] = sides.map(|side| ends_of(&side));
-        let are = are_two_kinds(own.0, own.1) || are_two_kinds(other.0, other.1);
-        are.then(|| (own.0 / other.1, own.1 / other.0))
+    /// The mean over loads of each round of a side, as logarithms.
+    fn logs<'a>(loads: &[Sides<'a>], side: impl Fn(&Sides<'a>) -> &'a [f64]) -> Option<Vec<f64>> {
+        let rounds = loads.iter().map(|load| side(load).len()).min()?;
+        let log = |round: usize| loads.iter().map(|load| side(load)[round].ln()).sum::<f64>();
+        Some((0..rounds).map(|round| log(round) / loads.len() as f64).collect())
     }
 
     /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
@@ -360,10 +338,6 @@ impl Ratio {
             return format!("{from:.digits$}..{to:.digits$}");
         }
         match self.interval {
-            // Two rounds that differ know nothing.
-            Some((low, high)) if high >= MOST_TOLD => {
-                format!("{:.digits$} ({low:.digits$}–over {MOST_TOLD})", self.ratio)
-            }
             Some((low, high)) => format!("{:.digits$} ({low:.digits$}–{high:.digits$})", self.ratio),
             None => format!("{:.digits$} (one value)", self.ratio),
         }

@@ -13,7 +13,7 @@ use std::process::ExitCode;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let locks = rules::rows(args.constants).into_iter().map(|(_, lock)| lock).collect::<Vec<_>>().join(",");
-    let render = |samples: &[Sample]| table::render(samples, args.markdown, args.machine.is_some());
+    let render = |samples: &[Sample]| table::render(samples, args.markdown);
     match &args.machine {
         Some(machines) => sim::run_showing(&args.simulated(locks, machines.clone()), &render),
         None => bench::measure(&args.measured(locks), Some(&render)),

@@ -12,15 +12,15 @@ use stanchion_cells::scenes::once;
 type Pair<'a> = (&'a Sample, &'a Sample);
 
 /// Of cells, which are by seed or by round.
-type Show = fn(&[Pair], bool) -> Option<String>;
+type Show = fn(&[Pair]) -> Option<String>;
 
 /// What stands above each table, and its cells.
 const QUANTITIES: [(&str, Show); 3] = [
-    ("throughput (95 % interval)", |pairs, seeds| told(pairs, |cell| &cell.rates, seeds)),
-    ("worst wait (95 % interval), the longest", |pairs, _| {
+    ("throughput (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.rates)?.to_string())),
+    ("worst wait (95 % interval), the longest", |pairs| {
         Some(format!("{}, {}", ratio(pairs, |cell| &cell.worst_ns)?, format_ns(worst_ns(pairs)?)))
     }),
-    ("CPU time of an acquisition (95 % interval)", |pairs, seeds| told(pairs, |cell| &cell.cpu, seeds)),
+    ("CPU time of an acquisition (95 % interval)", |pairs| Some(ratio(pairs, |cell| &cell.cpu)?.to_string())),
 ];
 
 /// A lock beside the base under a load, or all, with several threads; none if a cell of it is missing.
@@ -43,18 +43,12 @@ fn ratio(pairs: &[Pair], figure: fn(&Sample) -> &[f64]) -> Option<Ratio> {
     Ratio::of(&sides(pairs, figure))
 }
 
-/// The same, over seeds or over rounds.
-fn told(pairs: &[Pair], figure: fn(&Sample) -> &[f64], seeds: bool) -> Option<String> {
-    let of = if seeds { Ratio::of_seeds } else { Ratio::of };
-    Some(of(&sides(pairs, figure))?.to_string())
-}
-
 fn worst_ns(pairs: &[Pair]) -> Option<f64> {
     pairs.iter().flat_map(|(cell, _)| &cell.worst_ns).copied().reduce(f64::max)
 }
 
 /// A table for each quantity that anything has.
-pub(crate) fn render(samples: &[Sample], markdown: bool, seeds: bool) -> String {
+pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
     let mut rows = rules::rows(false);
     rows.extend(rules::rows(true).into_iter().skip(1));
     rows.retain(|(_, lock)| samples.iter().any(|sample| sample.lock == *lock));
@@ -64,7 +58,7 @@ pub(crate) fn render(samples: &[Sample], markdown: bool, seeds: bool) -> String 
     }
     let mut text = String::new();
     for (title, show) in QUANTITIES {
-        let cell = |lock: &str, load| beside(samples, lock, load).and_then(|pairs| show(&pairs, seeds));
+        let cell = |lock: &str, load| beside(samples, lock, load).and_then(|pairs| show(&pairs));
         let header = iter::once("").chain(loads.iter().map(|load| load.unwrap_or("all")));
         let header: Vec<String> = header.map(str::to_owned).collect();
         let row = |(label, lock): &(String, String)| {
@@ -78,9 +72,8 @@ pub(crate) fn render(samples: &[Sample], markdown: bool, seeds: bool) -> String 
             text += &if markdown { in_markdown(&header, &rows) } else { pieces(&table(header, rows), 1) };
         }
     }
-    if seeds {
-        text +=
-            "\na..b: where seeds of a cell are of two kinds, from the least to the most that a seed says\n";
+    if text.contains("..") {
+        text += "\na..b: where rounds or seeds of a cell are of two kinds, from the least to the most that one says\n";
     }
     text
 }
@@ -128,7 +121,7 @@ mod tests {
 
     #[test]
     fn each_quantity_has_a_table_with_each_row_and_the_mean_of_all_loads() {
-        let text = render(&samples(), false, true);
+        let text = render(&samples(), false);
         assert_eq!(text.matches("relative to stanchion").count(), 3, "{text}");
         assert!(text.lines().all(|line| line.chars().count() <= WIDTH), "{text}");
         let row = text.lines().find(|line| line.contains("without adaptive spins")).expect("a row");
@@ -137,12 +130,13 @@ mod tests {
             text.contains("all")
                 && text.contains("1.00 (1.00–1.00), 2.00 ms")
                 && !text.contains("without barging = ")
+                && !text.contains("of two kinds")
         );
     }
 
     #[test]
     fn markdown_rows_have_as_many_cells_as_the_header() {
-        let text = render(&samples(), true, false);
+        let text = render(&samples(), true);
         let table: Vec<&str> = text.lines().filter(|line| line.starts_with('|')).collect();
         assert_eq!(table.len(), 3 * (2 + 6));
         assert!(table.iter().all(|line| line.matches('|').count() == 7), "{text}");
@@ -150,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn seeds_of_two_kinds_have_a_range_and_rounds_a_mean() {
+    fn rounds_or_seeds_of_two_kinds_have_a_range() {
         let [base, other] = ["stanchion", "stanchion:turns=0"];
         let of = |lock, threads, rates: &[f64]| Sample {
             cpu: vec![1.0, 1.01],
@@ -158,18 +152,16 @@ mod tests {
         };
         let samples =
             [(base, 2), (base, 4), (other, 4)].map(|(lock, threads)| of(lock, threads, &[1.0, 1.0]));
-        let samples = [&samples[..], &[of(other, 2, &[1.0, 4.0])]].concat();
-        let [by_seed, by_round] = [true, false].map(|seeds| render(&samples, false, seeds));
-        assert!(by_seed.contains(" 1.00..2.00\n") && by_seed.contains("of two kinds"), "{by_seed}");
-        assert!(by_seed.contains(" 1.00 (1.00–1.00)\n"), "the CPU time is of one kind: {by_seed}");
-        assert!(by_round.contains(" 1.41 (") && !by_round.contains(".."), "{by_round}");
+        let text = render(&[&samples[..], &[of(other, 2, &[1.0, 4.0])]].concat(), false);
+        assert!(text.contains(" 1.00..2.00\n") && text.contains("of two kinds"), "{text}");
+        assert!(text.contains(" 1.00 (1.00–1.00)\n"), "the CPU time is of one kind: {text}");
     }
 
     #[test]
     fn a_quantity_that_nothing_has_needs_no_table() {
         let without =
             samples().into_iter().map(|sample| Sample { worst_ns: Vec::new(), ..sample }).collect::<Vec<_>>();
-        assert!(!render(&without, false, false).contains("worst wait"));
+        assert!(!render(&without, false).contains("worst wait"));
     }
 
     #[test]

@@ -173,7 +173,7 @@ impl Report {
 
 /// Throughput of a cell over another one's, seed by seed.
 pub(super) fn gain_over(cell: &Cell, other: &Cell) -> Option<Ratio> {
-    Ratio::of_seeds(&[(&cell.rate.values, &other.rate.values)])
+    Ratio::of(&[(&cell.rate.values, &other.rate.values)])
 }
 
 /// The lock to advise, and the logarithm of its gain, of those of all.

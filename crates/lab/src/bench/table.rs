@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
         if table.row_iter().flat_map(|row| row.cell_iter().skip(1)).all(|cell| cell.content() == "- ") {
             return String::new();
         }
-        let title = "throughput relative to the best peer of the column (95 % interval over paired rounds)";
+        let title = "throughput relative to the best peer of the column (95 % interval over rounds; a..b: of two kinds)";
         format!("\n{title}\n{}", pieces(&table, 1))
     }
 

@@ -119,3 +119,17 @@ fn if_no_lock_holds_everywhere_that_is_said() {
     cells.next().expect("a cell").state = State::Stalled;
     assert!(line(&report, "take").contains("not decided: no lock held under all loads"));
 }
+
+#[test]
+fn rounds_of_two_kinds_are_a_range_beside_others_too() {
+    let steady = report(5, 0.01);
+    let mut apart = steady.clone();
+    let cell = apart.cells.iter_mut().find(|cell| cell.lock == "a" && cell.threads == 4).expect("a cell");
+    let throughput = cell.throughput.as_mut().expect("measured");
+    throughput.rounds[3] *= 2.0;
+    assert!(!line(&steady, "ahead").contains(".."), "{}", line(&steady, "ahead"));
+    let ahead = line(&apart, "ahead");
+    assert!(ahead.contains("throughput 1.96..2.33 of peer") && !ahead.contains('('), "{ahead}");
+    let table = crate::bench::table::render(&apart);
+    assert!(table.contains(" 1.96..3.92") && table.contains(" 2.01 (1.95–2.06) "), "{table}");
+}

@@ -120,7 +120,7 @@ impl Compared {
 
 /// Files of simulations have the same seeds; rounds of other files have nothing to do with each other.
 fn ratio_of(simulated: bool) -> fn(&[Sides]) -> Option<Ratio> {
-    if simulated { Ratio::of_seeds } else { Ratio::of_unpaired }
+    if simulated { Ratio::of } else { Ratio::of_unpaired }
 }
 
 /// Where two results are not from the same: the part of [`MAY_DIFFER`], what of it, and what each has.

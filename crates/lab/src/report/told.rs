@@ -136,7 +136,9 @@ fn marks(figure: &Compared) -> Vec<(String, Vec<Option<Mark>>)> {
         let mark = |(other, ratio): (usize, &Option<Ratio>)| {
             let (ratio, index) = (ratio.as_ref()?, other + 1);
             let about = format!("{} to A, {name}: {ratio}", letter(index));
-            Some(Mark { index, about, ratio: Some(ratio.ratio), ends: ratio.ends() })
+            let (middle, ends) = (Some(ratio.ratio), ratio.ends());
+            let (ratio, ends) = ratio.range.map_or((middle, ends), |range| (None, range));
+            Some(Mark { index, about, ratio, ends })
         };
         let marks = line.ratios.iter().enumerate().map(mark).collect();
         (name.clone(), marks)

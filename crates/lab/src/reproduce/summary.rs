@@ -87,7 +87,7 @@ fn collapses(index: usize, table: &Table, cells: &Cells) -> Vec<Collapse> {
             _ => cell.simulated.as_ref().map(|simulated| simulated.seeds.values.clone()),
         };
         let (last, first) = (told(last)?, told(first)?);
-        Some((table.locks[lock].clone(), published, Ratio::of_seeds(&[(&last, &first)])))
+        Some((table.locks[lock].clone(), published, Ratio::of(&[(&last, &first)])))
     };
     (0..table.locks.len()).filter_map(factor).collect()
 }

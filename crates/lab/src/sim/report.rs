@@ -82,7 +82,7 @@ impl Report {
             figures.speed_up = None;
             if let Some((own, first)) = figures.score.as_ref().zip(first) {
                 let sides = (&own.values[..], &first.values[..]);
-                figures.speed_up = Ratio::of_seeds(&[if inverted { (sides.1, sides.0) } else { sides }]);
+                figures.speed_up = Ratio::of(&[if inverted { (sides.1, sides.0) } else { sides }]);
             }
         }
     }
