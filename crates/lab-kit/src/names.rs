@@ -1,14 +1,9 @@
 //! Names of locks are offered to completions.
 use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
 use clap::{Arg, Command};
-use stanchion_cells::nearest;
+pub use stanchion_cells::unknown;
 use stanchion_family::catalogue::{Facts, MUTEXES, RWLOCKS};
 use std::ffi::OsStr;
-
-/// Refuses `given`, which is none of `valid`, and offers the three that are nearest to it, nearest first.
-pub fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
-    format!("unknown {what} '{given}': nearest are {}", nearest(given, valid).join(", "))
-}
 
 /// Those of `all` that `only` names, or all if it names none. The first word that is no name is refused.
 pub fn chosen<T>(

@@ -42,10 +42,15 @@ pub fn warn<T: Display>(warnings: &[T]) {
     }
 }
 
-/// Writes results to standard output. `code` if that went well; a reader that has gone away is no failure.
+/// Writes results to standard output.
 pub fn print(text: &str, code: ExitCode) -> ExitCode {
     let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+    written(&out.write_all(text.as_bytes()).and_then(|()| out.flush()), code)
+}
+
+/// `code` if writing to standard output went well; a reader that has gone away is no failure.
+pub fn written(result: &std::io::Result<()>, code: ExitCode) -> ExitCode {
+    match result {
         Err(error) if error.kind() != ErrorKind::BrokenPipe => {
             ended(FAILED, format_args!("cannot write the results: {error}"))
         }

@@ -19,14 +19,16 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand};
 use lab_kit::export::stream_failed;
 use lab_kit::interrupt;
-use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, add, ended};
+use lab_kit::output::{FAILED, INTERRUPTED, REFUSED, add, ended, written};
 use lab_kit::usage;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 #[derive(Parser)]
-#[command(name = "stanchion", version, about, max_term_width = 100)]
+// The last of several counts, so that a shell alias can be amended.
+#[command(name = "stanchion", version, about, max_term_width = 100, args_override_self = true)]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -123,8 +125,8 @@ fn command() -> Result<ExitCode, String> {
 fn refuse(error: &clap::Error) -> Result<ExitCode, String> {
     use ErrorKind::{DisplayHelp, DisplayHelpOnMissingArgumentOrSubcommand, DisplayVersion};
     if matches!(error.kind(), DisplayHelp | DisplayVersion | DisplayHelpOnMissingArgumentOrSubcommand) {
-        let _ = error.print();
-        return Ok(ExitCode::from(error.exit_code() as u8));
+        let printed = error.print().and_then(|()| io::stdout().flush());
+        return Ok(written(&printed, ExitCode::from(error.exit_code() as u8)));
     }
     Err(usage::one_line(error))
 }
@@ -160,15 +162,23 @@ mod tests {
             ("html", "FILE"),
             ("out", "DIR"),
             ("timeout", "TIME"),
+            ("limit", "TIME"),
+            ("warm-up", "TIME"),
+            ("jobs", "N"),
+            ("cpus", "LIST"),
+            ("cpu-limit", "LIST"),
+            ("machine", "LIST"),
         ];
+        // Each takes one: a fit opens one column, a comparison needs one machine, and a container is told as
+        // its engine tells it.
+        let of_one = [("fit", "lock"), ("calibrate", "machine"), ("advise", "cpus"), ("advise", "cpu-limit")];
         for command in every(Cli::command()) {
             let name = command.get_name();
             for arg in command.get_arguments() {
                 let flag = arg.get_long().unwrap_or_default();
                 let takes = arg.get_value_names().unwrap_or_default().join(" ");
                 let other = common.iter().find(|(common, what)| *common == flag && *what != takes);
-                // A fit opens one column.
-                assert!(other.is_none() || (name, flag) == ("fit", "lock"), "{name} --{flag} {takes}");
+                assert!(other.is_none() || of_one.contains(&(name, flag)), "{name} --{flag} {takes}");
                 // Times have their units, and one name is enough.
                 assert!(!["S", "MS", "SECONDS"].contains(&takes.as_str()), "{name} --{flag} {takes}");
                 assert!(arg.get_visible_aliases().unwrap_or_default().is_empty(), "{name} --{flag}");
@@ -176,6 +186,31 @@ mod tests {
             }
             let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
             assert!(!has("json") || has("force") && has("quiet"), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused_and_the_last_of_a_flag_counts() {
+        let parsed = |words: &[&str]| Cli::try_parse_from(words).map(drop).map_err(|error| error.kind());
+        for command in every(Cli::command()) {
+            let has = |flag: &str| command.get_arguments().any(|arg| arg.get_long() == Some(flag));
+            let command = command.get_name();
+            let words = match command {
+                "run" => vec!["stanchion", command, "--compare", "--json", "-", "x"],
+                "report" => vec!["stanchion", command, "a", "b", "--json", "-"],
+                _ => vec!["stanchion", command, "--json", "-"],
+            };
+            if has("json") {
+                assert_eq!(parsed(&words), Err(ErrorKind::ValueValidation), "{command}");
+            }
+            if has("list") && has("json") {
+                let words = ["stanchion", command, "--list", "--json", "x"];
+                assert_eq!(parsed(&words), Err(ErrorKind::ArgumentConflict), "{command}");
+            }
+            if has("seed") && has("list") {
+                let words = ["stanchion", command, "--seed", "1", "--list", "--seed", "2"];
+                assert!(parsed(&words).is_ok() || command == "run", "{command}: {:?}", parsed(&words));
+            }
         }
     }
 

@@ -9,7 +9,7 @@ const EXIT_CODES: &str = "Exit codes: 0 every cell has its result; 1 some cells 
 2 bad input, or the Python package is missing; 130 interrupted: the same command goes on.";
 
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct Args {
     /// A TOML file with the axes of the grid: machine, workload, lock, vcpus, seeds, set
     grid: PathBuf,
@@ -20,7 +20,7 @@ pub(crate) struct Args {
 
     /// Worker processes [default: the CPUs this process may use]
     #[arg(long, value_name = "N", conflicts_with_all = ["dask", "ray"])]
-    workers: Option<u32>,
+    jobs: Option<u32>,
 
     /// Send the cells to the Dask cluster of this scheduler, such as tcp://host:8786
     #[arg(long, value_name = "ADDRESS", conflicts_with = "ray")]
@@ -55,8 +55,8 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
 fn command(args: &Args) -> Command {
     let mut command = Command::new(&args.python);
     command.args(["-m", "stanchion", "sweep", "--out"]).arg(&args.out);
-    let workers = args.workers.map(|workers| workers.to_string());
-    for (flag, value) in [("--workers", &workers), ("--dask", &args.dask), ("--ray", &args.ray)] {
+    let jobs = args.jobs.map(|jobs| jobs.to_string());
+    for (flag, value) in [("--jobs", &jobs), ("--dask", &args.dask), ("--ray", &args.ray)] {
         command.args(value.iter().flat_map(|value| [flag, value]));
     }
     command.args(args.quiet.then_some("--quiet")).arg("--").arg(&args.grid);
@@ -76,7 +76,7 @@ mod tests {
 
     #[test]
     fn what_is_typed_is_what_the_package_gets() {
-        let words = ["x", "-g.toml", "--out", "results", "--workers", "3", "--quiet"];
+        let words = ["x", "-g.toml", "--out", "results", "--jobs", "3", "--quiet"];
         assert!(Cli::try_parse_from(words).is_err(), "a file that looks like a flag");
         let words = ["x", "--out", "results", "--dask", "tcp://a:1", "--quiet", "--", "-g.toml"];
         let args = Cli::try_parse_from(words).expect("valid").args;

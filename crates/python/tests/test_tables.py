@@ -42,7 +42,7 @@ def test_arrow_pandas_and_polars_take_tables() -> None:
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"machine": "smal-vm"}, 'machine smal-vm: no machine "smal-vm"; nearest: small-vm'),
+        ({"machine": "smal-vm"}, "machine smal-vm: unknown machine 'smal-vm': nearest are small-vm"),
         ({"lock": "tiket"}, "lock: unknown lock 'tiket': nearest are ticket"),
         ({"vcpus": 0}, "vcpus: '0' vCPUs cannot be run"),
         ({"set": {"host.slise": 1}}, "host.slise"),
@@ -93,7 +93,7 @@ def test_a_published_table_is_compared_cell_by_cell() -> None:
         table["simulated"], table["published"], table["relative_error"], strict=True
     ):
         assert simulated / published - 1 == pytest.approx(error)  # type: ignore[operator]
-    with pytest.raises(ValueError, match="no published table 'lcktorture': nearest are locktorture"):
+    with pytest.raises(ValueError, match="unknown published table 'lcktorture': nearest are locktorture"):
         stanchion.reproduce("lcktorture")
 
 

@@ -29,7 +29,7 @@ mod time;
 mod widen;
 pub mod workload;
 
-pub use datafile::{nearest, text_of, time as parse_time};
+pub use datafile::{nearest, text_of, time as parse_time, unknown};
 pub use engine::{ByCause, Cause, Effort, Handover, Kick, Ran, Recording, Spell};
 pub use here::Handovers;
 pub use platform::Sim;

@@ -2,7 +2,7 @@
 use super::roles::{Columns, Role};
 use serde::Deserialize;
 use stanchion_sim::machine::{self, Machine};
-use stanchion_sim::nearest;
+use stanchion_sim::unknown;
 use stanchion_sim::workload::{self, Workload};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -175,8 +175,7 @@ pub fn to_fit(names: &[String]) -> Result<Vec<Table>, String> {
 fn named(all: Vec<Table>, names: &[String]) -> Result<Vec<Table>, String> {
     for name in names {
         if !all.iter().any(|table| table.name == *name) {
-            let near = nearest(name, all.iter().map(|table| table.name.as_str())).join(", ");
-            return Err(format!("no published table '{name}': nearest are {near}"));
+            return Err(unknown("published table", name, all.iter().map(|table| table.name.as_str())));
         }
     }
     Ok(all.into_iter().filter(|table| names.is_empty() || names.contains(&table.name)).collect())

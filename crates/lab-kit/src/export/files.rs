@@ -1,13 +1,25 @@
 //! Where results go, and whether a command is quiet: flags.
 use super::{Exports, Formats, Writer, message};
+use clap::builder::{PathBufValueParser, TypedValueParser};
 use std::fs;
 use std::path::PathBuf;
+
+/// The flags of files. What only lists things has none to write.
+pub const FLAGS: [&str; 4] = ["json", "csv", "html", "out"];
+
+/// Takes the path of a file to write. None is called `-`, as standard output is with other programs.
+pub fn file() -> impl TypedValueParser<Value = PathBuf> {
+    let is_output = |path: &PathBuf| path.as_os_str() == "-";
+    PathBufValueParser::new().try_map(move |path| {
+        if is_output(&path) { Err("name a file; standard output has the tables") } else { Ok(path) }
+    })
+}
 
 /// What every command takes that has results: the file for them, and whether it is quiet.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct ResultFile {
     /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub json: Option<PathBuf>,
 
     /// Replace existing output files
@@ -23,11 +35,11 @@ pub struct ResultFile {
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Files {
     /// Write its rows as CSV
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub csv: Option<PathBuf>,
 
     /// Write a self-contained page
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub html: Option<PathBuf>,
 
     /// Write all three into a directory

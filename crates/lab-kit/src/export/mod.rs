@@ -10,7 +10,7 @@ pub mod page;
 pub mod ratios;
 pub mod svg;
 
-pub use files::{Files, ResultFile};
+pub use files::{FLAGS, Files, ResultFile, file};
 
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};

@@ -6,8 +6,7 @@ use core::time::Duration;
 const WORKLOADS: &str = "locktorture,open1,short";
 
 #[derive(clap::Args, Clone, Debug, Default)]
-// The last of several counts, so that a shell alias can be amended.
-#[command(after_help = bench::EXIT_CODES, args_override_self = true)]
+#[command(after_help = bench::EXIT_CODES)]
 pub(crate) struct Args {
     /// Half and double of each constant, instead of each rule switched off
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! What may be typed after `stanchion advise`.
 use super::usl::Law;
 use crate::run::{DEFAULT, Launch};
-use lab_kit::export::Files;
+use lab_kit::export::{Files, file};
 use lab_kit::names::LockNames;
 use lab_kit::units::within;
 use stanchion_cells::threads::MOST;
@@ -82,7 +82,7 @@ pub(crate) struct Args {
     pub measured: Option<Law>,
 
     /// Keep the recording here
-    #[arg(long, value_name = "FILE", help_heading = "Recording")]
+    #[arg(long, value_name = "FILE", value_parser = file(), help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
     // Last, because what follows would come under their headings.

@@ -233,7 +233,7 @@ mod tests {
     fn what_cannot_be_is_refused_in_one_line() {
         type Mistake = fn(&mut Args);
         let mistakes: [(Mistake, &str); 5] = [
-            (|args| args.machine = Some("haswell".into()), "--machine haswell: no machine"),
+            (|args| args.machine = Some("haswell".into()), "--machine haswell: unknown machine"),
             (|args| args.machine = Some("small-vm,small-vm".into()), "two machines are called small-vm"),
             (|args| args.cpus = Some(33), "no multiple of the 4 groups"),
             (|args| args.overcommit = Some("much".into()), "--overcommit: 'much'"),

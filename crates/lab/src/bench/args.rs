@@ -4,7 +4,7 @@ use super::{figures::SORTS, machine};
 use clap::ArgAction;
 use core::time::Duration;
 use lab_kit::cgroup::PERIOD_MS;
-use lab_kit::export::Files;
+use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::LockNames;
 use lab_kit::units::{parse_time, within};
 
@@ -13,7 +13,7 @@ pub(crate) const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a lock was b
 2 bad input, nothing was measured; 130 interrupted, what was finished is kept.";
 
 /// Lists in one word, which are no `Vec` to the derived parser: it takes one for words that are repeated.
-type Cpus = Vec<usize>;
+pub(crate) type Cpus = Vec<usize>;
 type Mixes = Vec<Mix>;
 
 /// Rounds beyond this are a typing error.
@@ -62,8 +62,7 @@ pub(crate) struct Measure {
 }
 
 #[derive(clap::Args, Clone, Debug, Default)]
-// The last of several counts, so that a shell alias can be amended.
-#[command(after_help = EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Args {
     /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With
@@ -120,7 +119,7 @@ pub(crate) struct Args {
     pub uncontended: bool,
 
     /// List all locks and profiles, and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = FLAGS)]
     pub list: bool,
 }
 

@@ -4,6 +4,7 @@ use clap::{CommandFactory, Parser};
 use lab_kit::usage::one_line;
 
 #[derive(Parser)]
+#[command(args_override_self = true)]
 struct Line {
     #[command(flatten)]
     args: Args,

@@ -58,7 +58,11 @@ fn list(rw: bool) -> Vec<Column<Cell>> {
         Column::new("involuntary_switches_per_s", |cell: &Cell| cell.involuntary_switches_per_s),
         Column::told("context switches per thousand acquisitions", switches).shown(three_figures),
         Column::new("min_over_max", fairness)
-            .titled("fairness: slowest thread / fastest thread (of those that read, of those that write)")
+            .titled(if rw {
+                "fairness: slowest thread / fastest thread (of those that read, of those that write)"
+            } else {
+                "fairness: slowest thread / fastest thread"
+            })
             .more_is_better()
             .shown_by(|cell| {
                 match cell.sides().filter_map(|(_, side)| side.fairness).collect::<Vec<_>>()[..] {

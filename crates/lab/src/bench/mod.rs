@@ -31,7 +31,7 @@ mod warnings;
 mod work;
 mod worker;
 
-pub(crate) use args::{Args, EXIT_CODES, Measure};
+pub(crate) use args::{Args, Cpus, EXIT_CODES, Measure};
 pub(crate) use contenders::{take_pthread_locks, take_pthread_mutex_by_two};
 pub(crate) use executor::work;
 use lab_kit::output::print;

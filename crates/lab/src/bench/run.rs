@@ -17,7 +17,7 @@ use lab_kit::interrupt;
 use lab_kit::output::warn;
 use lab_kit::progress::Progress;
 use lab_kit::sample::Sample;
-use lab_kit::units::spoken;
+use lab_kit::units::{plural, spoken};
 use std::process::ExitCode;
 
 type Tables<'a> = &'a dyn Fn(&[Sample]) -> String;
@@ -119,10 +119,12 @@ fn planned_ms(groups: &[Group]) -> u64 {
 fn announce(report: &Report, groups: &[Group]) {
     let Report { locks, setting, provenance, .. } = report;
     let matrix = groups.iter().filter(|group| group.topic == Topic::Cells).count();
-    let cells = if groups.len() > 1 { format!(", {} cells", matrix * locks.len()) } else { String::new() };
-    let (locks, cpus, model) = (locks.len(), setting.cpus.len(), &provenance.cpu_model);
+    let cells = plural(matrix * locks.len(), "cell");
+    let cells = if groups.len() > 1 { format!(", {cells}") } else { String::new() };
+    let (locks, cpus) = (plural(locks.len(), "lock"), plural(setting.cpus.len(), "CPU"));
+    let model = &provenance.cpu_model;
     let (seed, time) = (setting.seed, spoken(planned_ms(groups) as f64 / 1e3));
-    eprintln!("{locks} locks on {cpus} CPUs ({model}), seed {seed}{cells}, about {time}");
+    eprintln!("{locks} on {cpus} ({model}), seed {seed}{cells}, about {time}");
     warn(&report.warnings);
 }
 

@@ -1,22 +1,20 @@
 //! What may be typed after `stanchion calibrate`.
+use clap::builder::NonEmptyStringValueParser;
 use core::time::Duration;
-use lab_kit::export::ResultFile;
+use lab_kit::export::{ResultFile, file};
 use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug)]
-#[command(
-    args_override_self = true,
-    after_help = "Exit codes: 0 all went well; 1 nothing came of it; \
-2 bad input, nothing was measured; 130 interrupted, what was finished is kept."
-)]
+#[command(after_help = "Exit codes: 0 all went well; 1 nothing came of it; \
+2 bad input, nothing was measured; 130 interrupted, what was finished is kept.")]
 pub(crate) struct Args {
     /// Write the machine file here [default: printed only]
-    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
+    #[arg(long, value_name = "FILE", conflicts_with = "compare", value_parser = file())]
     pub toml: Option<PathBuf>,
 
     /// Name of the machine
-    #[arg(long, value_name = "NAME", default_value = "this-machine")]
+    #[arg(long, value_name = "NAME", default_value = "this-machine", value_parser = NonEmptyStringValueParser::new())]
     pub name: String,
 
     /// CPUs to measure, such as 0-3,8 [default: all this process may use]
@@ -75,7 +73,7 @@ pub(crate) struct Args {
     pub seeds: u64,
 
     /// Write one row per cell as CSV
-    #[arg(long, requires = "compare", value_name = "FILE")]
+    #[arg(long, requires = "compare", value_name = "FILE", value_parser = file())]
     pub csv: Option<PathBuf>,
 }
 

@@ -1,7 +1,7 @@
 //! The command line of `stanchion explore`. What can be refused is refused before the first schedule.
 use crate::one_by_one::chosen;
 use core::time::Duration;
-use lab_kit::export::Files;
+use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::{ALL, LockNames, unknown};
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within, within};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     lock: Vec<String>,
 
     /// Print the names of locks, faults and strategies, and do nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = FLAGS)]
     pub(super) list: bool,
 
     /// Schedules of each lock [default: 100000; without end if --time is given]

@@ -19,7 +19,7 @@ use std::process::ExitCode;
 /// Everything that can be refused is refused, with one line, before anything is started.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let mut setting = args.setting.clone();
-    setting.resolve(args.cpus, args.limit)?;
+    setting.resolve(args.cpus.clone(), args.limit)?;
     let machine = Machine::find(args.qemu.as_deref(), args.image.as_deref())?;
     setting.image = machine.image.display().to_string();
     // Files come last, because a refusal leaves none behind.

@@ -1,9 +1,9 @@
 //! What a run is to do: typed, completed by [`Setting::resolve`], told to the guest, and kept in the report.
 use super::workload::{self, Workload};
-use crate::bench::available_cpus;
+use crate::bench::{self, Cpus, available_cpus};
 use clap::ValueEnum;
 use core::time::Duration;
-use lab_kit::export::Files;
+use lab_kit::export::{Files, file};
 use lab_kit::names::LockNames;
 use lab_kit::seed;
 use lab_kit::units::{plural, seconds_within, within};
@@ -36,9 +36,9 @@ pub(crate) struct Args {
     #[command(flatten)]
     pub setting: Setting,
 
-    /// CPUs of the host that it may use [default: 2, or all if there are fewer]
-    #[arg(long, value_name = "N")]
-    pub cpus: Option<usize>,
+    /// CPUs of the host to keep to, such as 0-3,8 [default: the first 2 that this process may use]
+    #[arg(long, value_name = "LIST", value_parser = bench::cpus)]
+    pub cpus: Option<Cpus>,
 
     /// Give a guest up whose work takes longer: a build says so itself and is unfinished, any other guest is
     /// killed and has failed [default: 120s, for torture, counter and rw beside --time; ten times as long
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     pub qemu: Option<PathBuf>,
 
     /// Keep all that guests write on their serial line
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub log: Option<PathBuf>,
 
     // Written after each boot, as guest.json, guest.csv and guest.html in a directory.
@@ -140,7 +140,7 @@ fn seconds(text: &str) -> Result<f64, String> {
 
 impl Setting {
     /// Checks how what was typed goes together, and fills in what follows from it.
-    pub(crate) fn resolve(&mut self, cpus: Option<usize>, limit: Option<f64>) -> Result<(), String> {
+    pub(crate) fn resolve(&mut self, cpus: Option<Cpus>, limit: Option<f64>) -> Result<(), String> {
         let workload = self.workload;
         if workload == Workload::Conform && self.vcpus < 2 {
             return Err("--vcpus 1: the conformance tests need two at least".to_owned());
@@ -166,14 +166,7 @@ impl Setting {
                 return Err(format!("--set {word}: use --{flag}"));
             }
         }
-        self.cpus = available_cpus();
-        let most = self.cpus.len();
-        let wanted = cpus.unwrap_or(most.min(2));
-        if !(1..=most).contains(&wanted) {
-            let who = "the CPUs that this process may use";
-            return Err(format!("--cpus {wanted}: must be from 1 to {most}, {who}"));
-        }
-        self.cpus.truncate(wanted);
+        self.cpus = cpus.unwrap_or_else(|| available_cpus().into_iter().take(2).collect());
         Ok(())
     }
 

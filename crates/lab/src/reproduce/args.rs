@@ -1,5 +1,5 @@
 //! What may be typed after `stanchion reproduce` and `stanchion fit`.
-use lab_kit::export::Files;
+use lab_kit::export::{FLAGS, Files};
 use lab_kit::units::within;
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a chec
 2 bad input, nothing was run; 130 interrupted, what was finished is kept.";
 
 #[derive(clap::Args, Clone, Debug, Default)]
-#[command(after_help = EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct ReproduceArgs {
     /// Tables to run, by name; several are separated by commas [default: all]
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
@@ -27,7 +27,7 @@ pub(crate) struct ReproduceArgs {
     pub quick: bool,
 
     /// List all tables, and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = FLAGS)]
     pub list: bool,
 
     /// Register every cell that is run, in DIR/published/predictions.toml, in place of what stands there of
@@ -46,7 +46,7 @@ pub(crate) struct ReproduceArgs {
 }
 
 #[derive(clap::Args, Clone, Debug)]
-#[command(after_help = EXIT_CODES, args_override_self = true)]
+#[command(after_help = EXIT_CODES)]
 pub(crate) struct FitArgs {
     /// Tables whose columns are fitted, by name; several of one machine are fitted together, separated by
     /// commas [with --check and --record: each by itself; default: all]

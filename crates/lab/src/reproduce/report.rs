@@ -1,6 +1,7 @@
 //! The tables on the terminal: published, simulated and error, cell by cell.
 use super::export::Results;
 use core::fmt::Write;
+use lab_kit::units::plural;
 use stanchion_cells::columns::{Published, of_published};
 use stanchion_cells::published::registered::OfTable;
 use stanchion_cells::published::roles::Role;
@@ -32,7 +33,12 @@ const HEAD: &str = "                published    simulated     error      +-  re
 
 /// What became of what was registered of a table.
 pub(super) fn since(before: &OfTable, rows: &[Published]) -> String {
-    format!("registered on {}, {} seeds; {}", before.date, before.seeds, changes(before, rows))
+    format!(
+        "registered on {}, {}; {}",
+        before.date,
+        plural(before.seeds as usize, "seed"),
+        changes(before, rows)
+    )
 }
 
 /// What its numbers are, and which are better.

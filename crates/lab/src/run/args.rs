@@ -12,7 +12,7 @@ use clap::ArgGroup;
 use core::time::Duration;
 use lab_kit::compare::{Order, Setting};
 use lab_kit::experiment::Experiment;
-use lab_kit::export::{Files, ResultFile};
+use lab_kit::export::{FLAGS, Files, ResultFile, file};
 use lab_kit::names::{LockNames, with_all};
 use lab_kit::units::{TEN_DAYS, seconds_within, within};
 use stanchion_cells::scenes::once;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     pub lock: Vec<String>,
 
     /// List the locks, and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = FLAGS)]
     pub list: bool,
 
     /// More words for the library, such as nopv or spin=200; they count more than those in STANCHION
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     pub stats_top: usize,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
-    #[arg(long, value_name = "FILE", conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
+    #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
     pub record: Option<PathBuf>,
 
     /// Sum up a trace, and run nothing; with --json as JSON, which may go to '-'
@@ -88,7 +88,7 @@ pub(crate) struct Args {
 
     /// Runs under each lock before them that do not count
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = within(0_usize, RUNS_MOST), requires = "compare", help_heading = COMPARING)]
-    pub warmup: usize,
+    pub warm_up_rounds: usize,
 
     /// What to compare: wall or cpu (seconds), rss (KiB at most), or a regular expression whose one group is
     /// a number in the program's output, such as 'ops/sec: ([0-9.]+)'; the last line that matches counts
@@ -235,7 +235,7 @@ impl Args {
         let metric = compare::parse(&self.metric, self.higher_is_better)?;
         let usual = Setting::new(chosen.to_vec(), metric, self.rounds);
         Ok(Setting {
-            warmup: self.warmup,
+            warmup: self.warm_up_rounds,
             timeout_s: self.launch.timeout.unwrap_or(usual.timeout_s),
             order: if self.seed.is_some() { Order::Shuffled } else { Order::Rotated },
             seed: self.seed.unwrap_or(0),

@@ -106,14 +106,24 @@ fn a_setting_is_what_was_typed_or_the_default() {
     };
     let usual = setting(&["--compare", "x"]);
     assert_eq!((usual.runs, usual.warmup, usual.order, usual.metric), (5, 0, Order::Rotated, Metric::Wall));
-    let typed =
-        setting(&["--compare", "--rounds", "9", "--warmup", "2", "--seed", "7", "--metric", "cpu", "x"]);
+    let typed = setting(&[
+        "--compare",
+        "--rounds",
+        "9",
+        "--warm-up-rounds",
+        "2",
+        "--seed",
+        "7",
+        "--metric",
+        "cpu",
+        "x",
+    ]);
     assert_eq!((typed.runs, typed.warmup, typed.order, typed.seed), (9, 2, Order::Shuffled, 7));
 }
 
 #[test]
 fn a_trace_is_shown_without_a_program() {
-    assert!(parsed(&["--show", "t", "--json", "-"]).show.is_some());
+    assert!(parsed(&["--show", "t", "--json", "j"]).show.is_some());
     for words in [&["--show", "t", "x"][..], &["--show", "t", "--compare"], &["--record-limit", "3", "x"]] {
         assert!(Cli::try_parse_from(["run"].iter().chain(words)).is_err(), "{words:?}");
     }

@@ -1,6 +1,6 @@
 //! What may be typed after `stanchion sim`. What it means together is told in `config.rs`.
 use core::time::Duration;
-use lab_kit::export::Files;
+use lab_kit::export::{FLAGS, Files, file};
 use lab_kit::names::LockNames;
 use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
@@ -8,7 +8,6 @@ use std::path::PathBuf;
 #[derive(clap::Args, Clone, Debug, Default)]
 // The last of several counts, so that a shell alias can be amended.
 #[command(
-    args_override_self = true,
     after_help = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \
 2 bad input, nothing was simulated; 130 interrupted, what was finished is kept."
 )]
@@ -59,7 +58,7 @@ pub(crate) struct Args {
 
     /// Events after which a run is cut short and marked [default: 1000000000]
     #[arg(long, value_name = "EVENTS", value_parser = within(1, u64::MAX))]
-    pub limit: Option<u64>,
+    pub event_limit: Option<u64>,
 
     /// Runs at the same time [default: the CPUs this process may use]
     #[arg(long, value_name = "N", value_parser = within(1_usize, 1024))]
@@ -70,7 +69,7 @@ pub(crate) struct Args {
     pub events: bool,
 
     /// List machines, workloads and locks, and stop
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = FLAGS)]
     pub list: bool,
 
     // As sim.json, sim.csv and sim.html in a directory.
@@ -78,11 +77,11 @@ pub(crate) struct Args {
     pub files: Files,
 
     /// Write what happened for ui.perfetto.dev: CPUs, vCPUs, handovers, kicks. Takes one cell and one seed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub trace: Option<PathBuf>,
 
     /// Draw what happened as an SVG picture. Takes one cell and one seed
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_parser = file())]
     pub timeline: Option<PathBuf>,
 
     /// Length of the part that is traced, from the end of the warm-up [default: 20ms]
@@ -100,6 +99,7 @@ mod tests {
     use clap::Parser;
 
     #[derive(Parser)]
+    #[command(args_override_self = true)]
     struct Line {
         #[command(flatten)]
         args: Args,
@@ -107,11 +107,11 @@ mod tests {
 
     #[test]
     fn times_and_numbers_are_read_and_the_last_of_several_counts() {
-        let words = "sim --time 2us --warm-up 0s --seeds 3 --seeds 4 --seed 18446744073709550615 --limit 9 \
+        let words = "sim --time 2us --warm-up 0s --seeds 3 --seeds 4 --seed 18446744073709550615 --event-limit 9 \
                      --jobs 1024 --trace-time 1ms --trace-from 5ns";
         let args = Line::parse_from(words.split_whitespace()).args;
         assert_eq!(
-            (args.seeds, args.seed, args.limit, args.jobs),
+            (args.seeds, args.seed, args.event_limit, args.jobs),
             (Some(4), Some(u64::MAX - 1000), Some(9), Some(1024))
         );
         let times = [args.time, args.warm_up, args.trace_time, args.trace_from];

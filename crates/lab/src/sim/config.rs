@@ -65,7 +65,7 @@ impl Config {
             seeds: (seed..seed + seeds as u64).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
-            limit: args.limit.unwrap_or(1_000_000_000),
+            limit: args.event_limit.unwrap_or(1_000_000_000),
             sets: args.set.clone(),
         };
         let machines = words("machine", machines)?.into_iter().map(digest_of_machine);

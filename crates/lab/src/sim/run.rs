@@ -11,7 +11,7 @@ use lab_kit::output::print;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::sample::Sample;
-use lab_kit::units::round_ns;
+use lab_kit::units::{plural, round_ns};
 use stanchion_cells::cell::{Cell, SceneInfo, State};
 use stanchion_cells::pool::{self, Observer, Task};
 use stanchion_sim::Recording;
@@ -71,7 +71,8 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     pool::keep_panics_to_cells();
     if !args.files.results.quiet {
         let time = round_ns(setting.time_ns as f64);
-        eprintln!("{cells} cells x {seeds} seeds from {first}, {time} of virtual time each, {jobs} at once");
+        let (cells, seeds) = (plural(cells, "cell"), plural(seeds, "seed"));
+        eprintln!("{cells} x {seeds} from {first}, {time} of virtual time each, {jobs} at once");
     }
     let recorded = Mutex::new(None);
     let mut driver = Driver {

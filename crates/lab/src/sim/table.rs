@@ -170,7 +170,9 @@ pub(super) fn notes(report: &Report, scene: &SceneInfo) -> String {
         let who = format!("{} with {} vCPUs", cell.lock, cell.vcpus);
         match &cell.state {
             State::Measured => String::new(),
-            State::Cut { runs } => format!("note: {who}: {runs} of its runs were cut short (!) by --limit\n"),
+            State::Cut { runs } => {
+                format!("note: {who}: {runs} of its runs were cut short (!) by --event-limit\n")
+            }
             State::Broken { seed, message } => format!("BROKEN: {who}, seed {seed}: {message}\n"),
             State::Failed { seed, message } => format!("failed: {who}, seed {seed}: {message}\n"),
         }

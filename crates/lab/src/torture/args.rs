@@ -4,7 +4,7 @@ use super::registry::{self, Row};
 use super::tormentor::Shuffle;
 use crate::one_by_one::{chosen, cpus};
 use core::time::Duration;
-use lab_kit::export::Files;
+use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::{ALL, LockNames};
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within, within};
@@ -27,7 +27,7 @@ pub(crate) struct Args {
     lock: Vec<String>,
 
     /// Print the names of the locks and of the extras, and do nothing
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = FLAGS)]
     pub(super) list: bool,
 
     /// How long to torture each lock

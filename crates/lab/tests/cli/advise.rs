@@ -9,7 +9,7 @@ fn mistakes_are_refused_in_one_line() {
         (&[][..], "nothing to advise on: write -- and a program"),
         (&["trace", "--lock", "libc"], "--lock: libc's are what others are compared with"),
         (&["no-such-file", "--machine", "small-vm"], "no-such-file: "),
-        (&["trace", "--machine", "small-wm"], "--machine small-wm: no machine"),
+        (&["trace", "--machine", "small-wm"], "--machine small-wm: unknown machine"),
         (&["trace", "--lock", "tiket"], "--lock: unknown lock 'tiket'"),
         (&["trace", "--cpus", "0"], "'0' for '--cpus <N>': must be a number from 1 to 4096"),
         (&["trace", "--cpu-limit", "0"], "'0' for '--cpu-limit <CPUS>': must be a number from 0.01 to 1024"),

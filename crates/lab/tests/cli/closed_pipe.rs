@@ -1,5 +1,5 @@
 //! What `stanchion` does when nobody reads what it prints: nothing that anybody has to read.
-use crate::common::{command, text};
+use crate::common::{command, line, text};
 use std::io::pipe;
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -29,6 +29,16 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
         let printed = text(&output.stderr);
         assert_eq!(output.status.signal(), Some(PIPE), "{words}: {}: {printed}", output.status);
         assert_eq!(printed, "", "{words}");
+    }
+}
+
+#[test]
+fn an_answer_that_a_full_disk_does_not_take_is_a_failure() {
+    for words in ["--help", "--version", "help torture", "bench --list", "completions bash"] {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("it is there");
+        let output = command(&words.split(' ').collect::<Vec<_>>()).stdout(full).output().expect("it starts");
+        assert_eq!(output.status.code(), Some(1), "{words}");
+        assert!(line(&output).starts_with("stanchion: cannot write "), "{words}");
     }
 }
 

@@ -15,6 +15,8 @@ fn columns_that_are_not_to_fit_are_refused() {
     assert_eq!(blind, "stanchion: litl-dedup-i48 has no column to fit");
     assert!(fit(&[]).contains("--table"));
     assert!(fit(&["--check", "--record"]).contains("--record"));
+    let nowhere = fit(&["--table", "xen-percpu", "--dir", "/nonexistent"]);
+    assert_eq!(nowhere, "stanchion: --dir /nonexistent: no directory");
 }
 
 #[test]
@@ -92,7 +94,8 @@ fn cells_and_parameters_of_a_fit_are_in_its_files() {
 #[test]
 fn a_fit_that_cannot_be_recorded_is_told_all_the_same() {
     let directory = tempfile::tempdir().expect("a directory");
-    let [dir, json] = ["none", "fit.json"].map(|name| directory.path().join(name));
+    let (dir, json) = (directory.path(), directory.path().join("fit.json"));
+    fs::write(dir.join("published"), "no directory").expect("written");
     let (dir, json) = (dir.to_str().expect("a name in ASCII"), json.to_str().expect("a name in ASCII"));
     let words = ["fit", "--record", "--table", "xen-percpu", "--seeds", "1", "--dir", dir, "--json", json];
     let told = stanchion(&words);

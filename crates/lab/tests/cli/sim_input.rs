@@ -40,7 +40,7 @@ fn absurd_values_are_refused() {
         assert!(refused(&[&format!("--time={time}")]).contains("--time"), "{time}");
     }
     for (flag, value) in
-        [("--seeds", "0"), ("--seeds", "1001"), ("--seed", "x"), ("--limit", "0"), ("--jobs", "0")]
+        [("--seeds", "0"), ("--seeds", "1001"), ("--seed", "x"), ("--event-limit", "0"), ("--jobs", "0")]
     {
         assert!(refused(&[flag, value]).contains(flag), "{flag} {value}");
     }

@@ -141,7 +141,8 @@ fn a_seed_gives_the_same_result_however_many_run_at_a_time() {
 fn a_run_beyond_its_limit_is_cut_and_marked() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let file = dir.path().join("cut.json");
-    let text = must_run(&["--threads", "4", "--limit", "2000", "--json", file.to_str().expect("plain path")]);
+    let text =
+        must_run(&["--threads", "4", "--event-limit", "2000", "--json", file.to_str().expect("plain path")]);
     assert!(text.contains("cut short (!)"), "{text}");
     assert_eq!(json(&file)["cells"][0]["state"], "cut");
 }

@@ -21,7 +21,7 @@ fn numbers_of_the_output_are_compared_and_written() {
             "libc,qspin",
             "--rounds",
             "5",
-            "--warmup",
+            "--warm-up-rounds",
             "1",
             "--seed",
             "3",

@@ -17,13 +17,13 @@ def main() -> int:
     command = commands.add_parser("sweep", help="simulate each cell of a grid", allow_abbrev=False)
     command.add_argument("grid", help="a TOML file with the axes of the grid")
     command.add_argument("--out", required=True, metavar="DIR", help="where results go; a sweep goes on there")
-    command.add_argument("--workers", type=int, metavar="N", help="processes [default: the CPUs]")
+    command.add_argument("--jobs", type=int, metavar="N", help="processes [default: the CPUs]")
     command.add_argument("--dask", metavar="ADDRESS", help="a Dask scheduler to send the cells to: tcp://HOST:8786")
     command.add_argument("--ray", metavar="ADDRESS", help="a Ray cluster to send them to; 'auto' finds one")
     command.add_argument("--quiet", action="store_true", help="no progress on standard error")
     arguments = parser.parse_args()
-    if arguments.workers is not None and arguments.workers < 1:
-        return _refuse("--workers: the least is 1")
+    if arguments.jobs is not None and arguments.jobs < 1:
+        return _refuse("--jobs: the least is 1")
     if arguments.dask and arguments.ray:
         return _refuse("--dask and --ray: name one cluster")
     try:
@@ -50,7 +50,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
         executor = Ray(arguments.ray)
     try:
-        sweep(arguments.grid, executor, out=arguments.out, workers=arguments.workers, progress=not arguments.quiet)
+        sweep(arguments.grid, executor, out=arguments.out, workers=arguments.jobs, progress=not arguments.quiet)
     except Unfinished as error:
         print(f"stanchion: {error}", file=sys.stderr)
         return 1

@@ -67,6 +67,11 @@ pub fn nearest<'a>(given: &str, valid: impl IntoIterator<Item = &'a str>) -> Vec
     ranked.into_iter().take(3).map(|(_, name)| name).collect()
 }
 
+/// Refuses `given`, which is none of `valid`, and offers those that are nearest to it.
+pub fn unknown<'a>(what: &str, given: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    format!("unknown {what} '{}': nearest are {}", clip(given), nearest(given, valid).join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -13,7 +13,7 @@ pub use decimal::time;
 pub(crate) use decimal::{nanoseconds, scaled, time_text};
 pub(crate) use document::Document;
 pub(crate) use error::clip;
-pub use error::{FileError, nearest};
+pub use error::{FileError, nearest, unknown};
 pub(crate) use value::Value;
 
 use std::borrow::Cow;
@@ -31,8 +31,8 @@ pub(crate) fn named<'a>(
         return Ok((text.into(), name_or_path.to_owned()));
     }
     let Some((name, text)) = library.iter().find(|(name, _)| *name == name_or_path) else {
-        let near = nearest(name_or_path, library.iter().map(|(name, _)| *name)).join(", ");
-        return Err(format!("no {kind} \"{}\"; nearest: {near}; or the path of a file", clip(name_or_path)));
+        let refusal = unknown(kind, name_or_path, library.iter().map(|(name, _)| *name));
+        return Err(format!("{refusal}; or the path of a file"));
     };
     Ok(((*text).into(), format!("{directory}/{name}.toml")))
 }

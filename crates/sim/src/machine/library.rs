@@ -84,7 +84,7 @@ mod tests {
     #[test]
     fn names_and_paths_are_told_apart() {
         let error = load("haswel-ex").expect_err("no such machine");
-        assert!(error.starts_with("no machine \"haswel-ex\"; nearest: haswell-ex-4x8, "), "{error}");
+        assert!(error.starts_with("unknown machine 'haswel-ex': nearest are haswell-ex-4x8, "), "{error}");
         for path in ["./no/such", "no-such.toml"] {
             let error = load(path).expect_err("no such file");
             assert!(error.starts_with(&format!("{path}: cannot be read: ")), "{error}");

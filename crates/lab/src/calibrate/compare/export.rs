@@ -62,6 +62,9 @@ fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.contests.iter().filter(|contest| contest.verdict == verdict).count();
     let (right, cells) = (comparison.right_winner * 100.0, comparison.contests.len());
     let [same, as_good, wrong] = [Match::Right, Match::AsGood, Match::Wrong].map(count);
+    if cells == 0 {
+        return String::new();
+    }
     let mut text = format!(
         "\nsummary\n  winner right in {right:.0} % of {cells} cells: {same} the same, {as_good} that the benchmark cannot tell apart, {wrong} wrong\n"
     );

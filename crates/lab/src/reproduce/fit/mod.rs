@@ -27,6 +27,9 @@ use told::{FORMATS, Group, Told};
 /// Fits tables together; or checks or records them, each by itself.
 pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
     let tables = to_fit(&args.table)?;
+    if !args.dir.is_dir() {
+        return Err(format!("--dir {}: no directory", args.dir.display()));
+    }
     let alone = args.check || args.record;
     let groups = if alone { tables.into_iter().map(|table| vec![table]).collect() } else { vec![tables] };
     let problems = groups.into_iter().map(|tables| Problem::new(tables, args));

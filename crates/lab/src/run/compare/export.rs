@@ -83,7 +83,7 @@ fn about(report: &Report) -> About<'_> {
         ("words for it", words.join(" ")),
     ];
     let (set_up, doubts) =
-        (format!("{} locks, {} each", locks.len(), plural(setting.runs, "run")), warnings.clone());
+        (format!("{}, {} each", plural(locks.len(), "lock"), plural(setting.runs, "run")), warnings.clone());
     About { command: "run --compare", complete: *complete, provenance, set_up, facts, doubts }
 }
 
@@ -128,7 +128,7 @@ fn csv(report: &Report) -> String {
 
 fn html(report: &Report) -> String {
     let locks = &report.comparison.locks;
-    let title = format!("{} under {} locks", report.program.join(" "), locks.len());
+    let title = format!("{} under {}", report.program.join(" "), plural(locks.len(), "lock"));
     let shown = html! {
         h2 { "Runs" }
         (page::table(&table(&columns(), locks)))

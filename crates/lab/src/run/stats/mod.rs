@@ -7,7 +7,7 @@ use core::fmt::Write;
 use file::{Lock, Process, Snapshot};
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{Exports, Writer};
-use lab_kit::units::{format_ns, percent};
+use lab_kit::units::{format_ns, percent, plural};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -86,8 +86,9 @@ fn text(snapshot: &Snapshot, top: usize) -> String {
     let mut text = match locks.len() {
         0 => "stanchion: --stats: no lock was taken that is counted\n".to_owned(),
         all => format!(
-            "stanchion: --stats: {} of {all} locks, by the time spent waiting for them\n{}\n",
+            "stanchion: --stats: {} of {}, by the time spent waiting for them\n{}\n",
             all.min(top),
+            plural(all, "lock"),
             table(snapshot, top)
         ),
     };

@@ -2,7 +2,7 @@
 use crate::sim::report::Report;
 use crate::sim::table::simulated;
 use lab_kit::experiment::About;
-use lab_kit::units::round_ns;
+use lab_kit::units::{plural, round_ns};
 use stanchion_cells::cell::Setting;
 
 /// What figures tell, and what they do not.
@@ -19,7 +19,7 @@ pub(super) fn about(report: &Report) -> About<'_> {
         ("simulated", simulated(report)),
         ("figures", MEANING.to_owned()),
     ];
-    let (time, number) = (round_ns(*time_ns as f64), seeds.len());
-    let set_up = format!("{time} of virtual time, {number} seeds from {}", seeds[0]);
+    let (time, number) = (round_ns(*time_ns as f64), plural(seeds.len(), "seed"));
+    let set_up = format!("{time} of virtual time, {number} from {}", seeds[0]);
     About { command: "sim", complete: *complete, provenance, set_up, facts, doubts: Vec::new() }
 }

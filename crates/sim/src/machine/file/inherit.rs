@@ -131,7 +131,7 @@ mod tests {
             let text = HEAD.replace("\"zen5-vm\"", extends);
             read(&text, "mine.toml").expect_err(extends).to_string()
         };
-        assert!(refusal("\"zen5-vn\"").starts_with("mine.toml:3: extends = \"zen5-vn\": no machine"));
+        assert!(refusal("\"zen5-vn\"").starts_with("mine.toml:3: extends = \"zen5-vn\": unknown machine"));
         assert!(refusal("3").ends_with("must be the name of a machine or the path of a file"));
         let path = std::env::temp_dir().join(format!("stanchion-extends-itself-{}.toml", std::process::id()));
         let itself = format!("\"{}\"", path.display());
