@@ -31,6 +31,8 @@ fn a_round_that_is_no_number_is_refused_in_one_line() {
         ("torture", "/results/0/finished/jain", "fairness of "),
         ("explore", "/results/0/steps", "steps of "),
         ("calibrate", "/figures/0/rounds/0", "values of "),
+        ("reproduce", "/cells/0/values/0", "simulated of "),
+        ("fit", "/cells/0/simulated", "simulated of "),
     ] {
         let path =
             crate::tests::corpus("report").into_iter().find(|path| path.ends_with(format!("{file}.json")));
