@@ -9,16 +9,17 @@
 //! them leaves the lock to it**: until it has got its CPU back and is through, everybody sleeps. A writer
 //! that leaves lets in all readers that wait, or keeps the phase for whoever comes next. Nobody spins.
 //!
-//! The kernel's queues are lists here; what a call costs is the machine's `host.halt`, `host.kick` and
-//! `host.kick-across`. A queue with somebody in it stands for the bit by which glibc knows that a call is
-//! needed.
+//! The kernel's queues are lists here; what a call costs is the machine's `host.halt`, `host.kick`,
+//! `host.kick-across`, and `host.kick-idle` where nobody sleeps yet, or any more. The mutex cannot tell that
+//! from its word, as in glibc: who says that it waits, and finds the word changed by the time of its call,
+//! has cost the owner a call for nobody.
 // Its orderings have no tags: one host thread runs everything, and the product has no such locks.
 use crate::arena::{Arena, Placed};
 use crate::engine;
 use crate::locks::{AnyLock, LockKind};
 use crate::platform::Sim32;
 use crate::rw_locks::{AnyRwLock, RwKind};
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use stanchion_core::order::{AcqRel, Acquire, Relaxed, Release, RmwOrder};
 use stanchion_core::transitions::{Table, Word};
 use stanchion_core::{Atomic, TooManyReaders};
@@ -39,44 +40,56 @@ pub(crate) const MUTEX: LockKind = LockKind {
 pub(crate) const RWLOCK: RwKind = RwKind { name: "libc-rwlock", variant: true, make: rwlock };
 
 fn rwlock(arena: &Rc<Arena>, _class: usize) -> Box<dyn AnyRwLock> {
-    let words = arena.place(Words { word: Sim32::new(0), phase: Sim32::new(0), next: Sim32::new(0) });
+    let words = arena.place(Words {
+        word: Sim32::new(0),
+        owner: Sim32::new(0),
+        phase: Sim32::new(0),
+        next: Sim32::new(0),
+    });
     Box::new(FutexRwLock { words, at_phase: Queue::default(), writers: Queue::default() })
 }
 
 /// Who sleeps at a futex, in the order in which they came.
 #[derive(Default)]
-struct Queue(RefCell<VecDeque<usize>>);
+struct Queue {
+    sleepers: RefCell<VecDeque<usize>>,
+    /// Somebody is about to sleep. Who changes the futex calls the kernel then, also if that comes too late.
+    announced: Cell<bool>,
+}
 
 impl Queue {
     /// Sleeps if `unchanged` says so at the last moment, until woken, or for no reason.
     fn sleep(&self, unchanged: impl Fn() -> bool) {
         let me = engine::with(|_, who| who).unwrap_or(0);
+        self.announced.set(true);
         engine::halt(|| {
             let sleeps = unchanged();
             if sleeps {
-                self.0.borrow_mut().push_back(me);
+                self.sleepers.borrow_mut().push_back(me);
             }
             sleeps
         });
         // Whoever was woken by something else still stands there.
-        self.0.borrow_mut().retain(|&who| who != me);
+        self.sleepers.borrow_mut().retain(|&who| who != me);
     }
 
-    /// Wakes the first.
-    fn wake_one(&self) {
-        let first = self.0.borrow_mut().pop_front();
-        if let Some(first) = first {
-            engine::kick(first);
+    /// A call that wakes the first `count`, or nobody.
+    fn wake(&self, count: usize) {
+        self.announced.set(false);
+        let mut sleepers = self.sleepers.borrow_mut();
+        let first: Vec<usize> = (0..count).map_while(|_| sleepers.pop_front()).collect();
+        drop(sleepers);
+        if first.is_empty() {
+            engine::kick_nobody();
         }
+        first.into_iter().for_each(engine::kick);
     }
 
-    fn wake_all(&self) {
-        let all = core::mem::take(&mut *self.0.borrow_mut());
-        all.into_iter().for_each(engine::kick);
-    }
-
-    fn is_empty(&self) -> bool {
-        self.0.borrow().is_empty()
+    /// The same, if anybody sleeps, or is about to.
+    fn wake_announced(&self, count: usize) {
+        if self.announced.get() || !self.sleepers.borrow().is_empty() {
+            self.wake(count);
+        }
     }
 }
 
@@ -107,7 +120,7 @@ impl AnyLock for FutexMutex {
     }
     fn release(&self) {
         if self.word.swap(FREE, Release) == AWAITED {
-            self.queue.wake_one();
+            self.queue.wake(1);
         }
     }
     fn release_fair(&self) {
@@ -132,6 +145,8 @@ fn readers(word: u32) -> u32 {
 /// What stands on the lock's line.
 struct Words {
     word: Sim32,
+    /// Who writes, by which a thread finds that it has the lock already. Each call begins with it.
+    owner: Sim32,
     /// Where sleep, as the kernel sees it: readers in the writers' phase, and the next writer in theirs.
     phase: Sim32,
     /// The same of writers that are not the next one.
@@ -148,9 +163,7 @@ impl FutexRwLock {
     /// The phase is another one: who sleeps until then is told.
     fn turn(&self, phase: u32) {
         self.words.phase.swap(phase, Relaxed);
-        if !self.at_phase.is_empty() {
-            self.at_phase.wake_all();
-        }
+        self.at_phase.wake_announced(usize::MAX);
     }
 
     /// Changes the word as `change` says; what it was, and is now.
@@ -172,6 +185,7 @@ impl FutexRwLock {
 
 impl AnyRwLock for FutexRwLock {
     fn acquire_read(&self) -> Result<(), TooManyReaders> {
+        self.words.owner.load(Relaxed);
         let mut seen = self.words.word.fetch_add(READER, Acquire) + READER;
         // Nobody writes any more: who finds that first ends the phase.
         while seen & (WRITING | WRITER) == WRITING {
@@ -190,6 +204,7 @@ impl AnyRwLock for FutexRwLock {
         Ok(())
     }
     fn release_read(&self) {
+        self.words.owner.load(Relaxed);
         let (_, now) = self.change(AcqRel, |seen| {
             let left = seen - READER;
             if readers(left) == 0 && left & WRITER != 0 { left | WRITING } else { left }
@@ -199,6 +214,7 @@ impl AnyRwLock for FutexRwLock {
         }
     }
     fn acquire_write(&self) {
+        self.words.owner.load(Relaxed);
         let (mut seen, _) = self.change(Acquire, |seen| seen | WRITER);
         while seen & WRITER != 0 {
             self.writers.sleep(|| self.is(WRITER));
@@ -210,7 +226,7 @@ impl AnyRwLock for FutexRwLock {
             match self.words.word.compare_exchange(seen, seen | WRITING, Acquire, Relaxed) {
                 Ok(_) => {
                     self.words.phase.store(1, Relaxed);
-                    return;
+                    seen |= WRITING;
                 }
                 Err(now) => seen = now,
             }
@@ -219,8 +235,11 @@ impl AnyRwLock for FutexRwLock {
             self.at_phase.sleep(|| !self.is(WRITING));
             seen = self.words.word.load(Acquire);
         }
+        self.words.owner.store(1, Relaxed);
     }
     fn release_write(&self) {
+        self.words.owner.load(Relaxed);
+        self.words.owner.store(0, Relaxed);
         self.words.next.swap(0, Relaxed);
         let (_, now) = self.change(AcqRel, |seen| {
             let left = seen & !WRITER;
@@ -229,9 +248,7 @@ impl AnyRwLock for FutexRwLock {
         if now & WRITING == 0 {
             self.turn(0);
         }
-        if !self.writers.is_empty() {
-            self.writers.wake_one();
-        }
+        self.writers.wake_announced(1);
     }
     fn word(&self) -> Word {
         let word = self.words.word.peek();

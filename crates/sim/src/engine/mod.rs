@@ -46,7 +46,7 @@ pub use cause::{ByCause, Cause};
 pub(crate) use drive::{End, Limits, fail, run};
 pub(crate) use pause_loop::confer;
 pub use record::{Handover, Kick, Ran, Recording, Spell};
-pub(crate) use sleep::{halt, halt_until, kick, sleep, wake_sleeper, yield_slice};
+pub(crate) use sleep::{halt, halt_until, kick, kick_nobody, sleep, wake_sleeper, yield_slice};
 pub(crate) use spin::wait;
 pub(crate) use work::{compute, pause};
 

@@ -126,6 +126,11 @@ pub(crate) fn kick(target: usize) {
     });
 }
 
+/// A call that finds nobody to wake.
+pub(crate) fn kick_nobody() {
+    overhead(with(|engine, _| engine.machine.host.kick_idle).unwrap_or(0));
+}
+
 /// Sleeps for `span`, or until somebody wakes this context; `None`: until then.
 pub(crate) fn sleep(span: Option<Time>) {
     let slept = with(|engine, who| {

@@ -286,6 +286,28 @@ fn libcs_last_reader_leaves_the_lock_to_a_writer_that_sleeps() {
 }
 
 #[test]
+fn libcs_owner_calls_the_kernel_for_a_waiter_that_does_not_sleep_yet() {
+    let time = |kick_idle| {
+        let mut machine = shared(2);
+        (machine.host.halt, machine.host.kick_idle) = (10 * US, kick_idle);
+        let mut owner = Writer::new(0);
+        owner.step(0.0, Step::Acquire(0));
+        owner.compute(5_000.0);
+        owner.step(5_000.0, Step::Release(0));
+        owner.compute(100_000.0);
+        owner.step(105_000.0, Step::Acquire(0));
+        owner.step(105_000.0, Step::Release(0));
+        let mut waiter = Writer::new(0);
+        waiter.compute(1_000.0);
+        waiter.step(1_000.0, Step::Acquire(0));
+        waiter.step(5_000.0, Step::Release(0));
+        let scripts = vec![owner.finish(), waiter.finish()];
+        play_on(&machine, &of(scripts, true).workload("test"), LOCKS[0], 2, 1, 1000 * MS).time
+    };
+    assert_eq!(time(3 * US) - time(0), 3 * US, "one call, while the waiter is in its own");
+}
+
+#[test]
 fn waits_are_summed_up_to_an_eighth() {
     let mut tally = Tally::default();
     for nanos in [0, 1, 7, 8, 100, 1_000_000, 123_456_789_000] {
