@@ -6,9 +6,9 @@ use stanchion_core::Tunable;
 use stanchion_family::tunables;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
-use stanchion_sim::nearest;
 use stanchion_sim::workload::{self, Takes, Workload};
 use stanchion_sim::{Failure, Spec, check, names_locks};
+use stanchion_sim::{nearest, unknown};
 use std::sync::Arc;
 
 /// A machine, a workload and the counts that are simulated there.
@@ -277,8 +277,7 @@ pub fn locks(list: &str, scenes: &[Scene]) -> Result<Vec<String>, String> {
                     let bad = word.split('+').find_map(|name| tuned::read(name).err()).unwrap_or_default();
                     return Err(format!("lock: {bad}"));
                 };
-                let near = nearest(wrong, known).join(", ");
-                return Err(format!("lock: unknown lock '{wrong}': nearest are {near}"));
+                return Err(format!("lock: {}", unknown("lock", wrong, known)));
             }
         }
     }

@@ -160,9 +160,19 @@ impl Summary {
         format!("{}..{}", form(self.min), form(self.max))
     }
 
-    /// The same, if the measurements are of two kinds.
+    /// Whether the measurements are of two kinds.
+    pub fn is_of_two_kinds(&self) -> bool {
+        are_two_kinds(self.min, self.max)
+    }
+
+    /// The least and the most, if they are.
     pub fn two_kinds(&self, form: impl Fn(f64) -> String) -> Option<String> {
-        are_two_kinds(self.min, self.max).then(|| self.range(form))
+        self.is_of_two_kinds().then(|| self.range(form))
+    }
+
+    /// The median; or the range, if the measurements are of two kinds.
+    pub fn middle(&self, form: impl Fn(f64) -> String) -> String {
+        self.two_kinds(&form).unwrap_or_else(|| form(self.median))
     }
 
     /// The median with half the range; or the range alone, if the measurements are of two kinds.
@@ -238,6 +248,10 @@ impl Estimate {
 /// With fewer pairs nothing is decided: few that agree by chance have a narrow interval.
 pub const PAIRS_ENOUGH: usize = 5;
 
+/// What the marks of [`Summary`] and [`Ratio`] mean.
+pub const MARKS: &str = "a..b: rounds or seeds are of two kinds, from the least to the most that one says; ~: with some\n\
+                         load they are";
+
 /// How often one thing has what another has once, with the ends of its 95 % interval if there are any.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ratio {
@@ -245,9 +259,13 @@ pub struct Ratio {
     pub ratio: f64,
     /// None if there is one pair.
     pub interval: Option<(f64, f64)>,
-    /// The least and the most that it is, where it comes from values of two kinds: then it has no middle.
+    /// With one load, where rounds are of two kinds: the least and the most that it is. It has no middle
+    /// then.
     #[serde(default)]
     pub range: Option<(f64, f64)>,
+    /// Of several loads: with one of them rounds are of two kinds.
+    #[serde(default)]
+    pub mixed: bool,
     /// Rounds that have both; if they are no pairs, those of the side with fewer.
     #[serde(default)]
     pub pairs: usize,
@@ -259,28 +277,28 @@ pub type Sides<'a> = (&'a [f64], &'a [f64]);
 impl Ratio {
     /// Of the rounds of one thing and of another, for each load: a round visits both soon after each other,
     /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
-    /// interval is that over rounds, by Student's distribution of the logarithms. If with any load what
-    /// rounds say is of two kinds, the ratio has a range.
+    /// interval is that over rounds, by Student's distribution of the logarithms.
     pub fn of(loads: &[Sides]) -> Option<Self> {
-        let pairs = loads.iter().map(|(own, other)| own.len().min(other.len())).min()?;
-        let of_round = |round: usize| {
-            let sum: f64 = loads.iter().map(|(own, other)| (own[round] / other[round]).ln()).sum();
-            sum / loads.len() as f64
-        };
-        let logs: Vec<f64> = (0..pairs).map(of_round).collect();
-        let (log, variance) = mean_of(&logs);
+        let [own, other] = [Self::logs(loads, |load| load.0)?, Self::logs(loads, |load| load.1)?];
+        let logs: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
+        let ((log, variance), pairs) = (mean_of(&logs), logs.len());
         let ratio = log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))?;
+        // Not by logarithms: these would miss by a hair what is just of two kinds.
         let each = |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own / other).collect();
-        let (from, to) = ends_of(&logs);
         let are = loads.iter().map(each).any(|ratios: Vec<f64>| is_of_two_kinds(&ratios));
-        Some(Self { range: are.then(|| (from.exp(), to.exp())), ..ratio })
+        Some(if are { ratio.of_two_kinds(loads.len(), ends_of(&logs)) } else { ratio })
+    }
+
+    /// Of so many loads, with some of which rounds are of two kinds. With one the ends are these logarithms.
+    fn of_two_kinds(self, loads: usize, (from, to): (f64, f64)) -> Self {
+        Self { range: (loads == 1).then(|| (from.exp(), to.exp())), mixed: loads > 1, ..self }
     }
 
     /// By its logarithm, of which the variance is known with so many degrees of freedom.
     fn known(log: f64, variance: f64, freedom: usize, pairs: usize) -> Self {
         let half = student(freedom) * variance.sqrt();
         let interval = (pairs > 1).then(|| ((log - half).exp(), (log + half).exp()));
-        Self { ratio: log.exp(), interval, range: None, pairs }
+        Self { ratio: log.exp(), interval, range: None, mixed: false, pairs }
     }
 
     /// Of pairs, each of one round.
@@ -291,8 +309,8 @@ impl Ratio {
 
     /// Of rounds of one thing and of another that have nothing to do with each other, for each load: Welch's
     /// interval, for the logarithms. What a round does to all loads is one thing and not many, so the mean
-    /// over loads comes first. If with any load a side is of two kinds, the ratio has a range: from the least
-    /// to the most of a round to any round of the other side.
+    /// over loads comes first. A range is from the least to the most of a round to any round of the other
+    /// side.
     pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
         let [own, other] = [Self::logs(loads, |load| load.0)?, Self::logs(loads, |load| load.1)?];
         let side = |logs: &[f64]| {
@@ -306,8 +324,8 @@ impl Ratio {
         let ratio = Self::known(sides[0].0 - sides[1].0, variance, freedom, sides[0].2.min(sides[1].2));
         let are = loads.iter().any(|load| is_of_two_kinds(load.0) || is_of_two_kinds(load.1));
         let (own, other) = (ends_of(&own), ends_of(&other));
-        let range = are.then(|| ((own.0 - other.1).exp(), (own.1 - other.0).exp()));
-        Some(Self { range, ..ratio })
+        let ends = (own.0 - other.1, own.1 - other.0);
+        Some(if are { ratio.of_two_kinds(loads.len(), ends) } else { ratio })
     }
 
     /// The mean over loads of each round of a side, as logarithms.
@@ -317,19 +335,29 @@ impl Ratio {
         Some((0..rounds).map(|round| log(round) / loads.len() as f64).collect())
     }
 
-    /// Whether there are pairs enough, and the interval knows on which side of 1 the ratio lies.
-    pub fn is_clear(&self) -> bool {
-        self.pairs >= PAIRS_ENOUGH && self.interval.is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    /// What is told of it: one figure, unless rounds are of two kinds.
+    pub fn middle(&self) -> Option<f64> {
+        self.range.is_none().then_some(self.ratio)
     }
 
-    /// Whether the interval has `value` in it, or there is none.
-    pub fn may_be(&self, value: f64) -> bool {
-        self.interval.is_none_or(|(low, high)| low <= value && value <= high)
+    /// The ends of what is told of it: its range, or its interval, if it has any.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        self.range.or(self.interval)
     }
 
-    /// The ends of the interval; the ratio itself if there is none.
+    /// The same; the ratio itself if it has none.
     pub fn ends(&self) -> (f64, f64) {
-        self.interval.unwrap_or((self.ratio, self.ratio))
+        self.bounds().unwrap_or((self.ratio, self.ratio))
+    }
+
+    /// Whether there are pairs enough, and it is known on which side of 1 the ratio lies.
+    pub fn is_clear(&self) -> bool {
+        self.pairs >= PAIRS_ENOUGH && self.bounds().is_some_and(|(low, high)| low > 1.0 || high < 1.0)
+    }
+
+    /// Whether `value` lies between its ends, or it has none.
+    pub fn may_be(&self, value: f64) -> bool {
+        self.bounds().is_none_or(|(low, high)| low <= value && value <= high)
     }
 
     /// In words, with so many digits behind the point: with its interval, or the range alone.
@@ -337,9 +365,10 @@ impl Ratio {
         if let Some((from, to)) = self.range {
             return format!("{from:.digits$}..{to:.digits$}");
         }
+        let mark = if self.mixed { "~" } else { "" };
         match self.interval {
-            Some((low, high)) => format!("{:.digits$} ({low:.digits$}–{high:.digits$})", self.ratio),
-            None => format!("{:.digits$} (one value)", self.ratio),
+            Some((low, high)) => format!("{mark}{:.digits$} ({low:.digits$}–{high:.digits$})", self.ratio),
+            None => format!("{mark}{:.digits$} (one value)", self.ratio),
         }
     }
 

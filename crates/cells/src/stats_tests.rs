@@ -87,13 +87,18 @@ fn what_is_of_two_kinds_has_no_middle() {
     let ratios = |loads: &[Sides]| Some(in_one_digit(Ratio::of(loads)?.range?));
     let (steady, both) = (([2.0, 2.0], [1.0, 1.0]), ([1.0, 4.0], [1.0, 1.0]));
     assert_eq!(ratios(&[(&steady.0, &steady.1)]), None);
-    assert_eq!(ratios(&[(&steady.0, &steady.1), (&both.0, &both.1)]).as_deref(), Some("1.4..2.8"));
+    assert_eq!(ratios(&[(&steady.0, &steady.1), (&both.0, &both.1)]), None, "a mean over loads has a middle");
     assert_eq!(ratios(&[(&both.0, &both.0)]), None, "both sides are of them in the same rounds");
     assert_eq!(ratios(&[(&[400.0, 600.0], &[100.0, 100.0])]).as_deref(), Some("4.0..6.0"));
     assert_eq!((ratios(&[]), ratios(&[(&[], &[])])), (None, None));
     let told = |loads: &[Sides]| Ratio::of(loads).map(|ratio| ratio.to_string());
     assert_eq!(told(&[(&both.0, &both.1)]).as_deref(), Some("1.00..4.00"), "in place of the interval");
     assert_eq!(told(&[(&steady.0, &steady.1)]).as_deref(), Some("2.00 (2.00–2.00)"));
+    let three = ([1.0, 4.0, 1.0], [1.0; 3]);
+    let (undone, even) = (([2.0, 0.5, 2.0], [1.0; 3]), ([1.0, 1.4, 1.0], [1.0; 3]));
+    let hidden = told(&[(&three.0, &three.1), (&undone.0, &undone.1)]);
+    assert_eq!(hidden.as_deref(), Some("~1.41 (1.41–1.41)"), "two loads that undo each other");
+    assert!(told(&[(&even.0, &even.1), (&even.0, &even.1)]).is_some_and(|told| told.starts_with("1.12 (")));
 }
 
 #[test]
@@ -106,10 +111,31 @@ fn rounds_without_pairs_are_of_two_kinds_if_those_of_a_load_are() {
     assert_eq!(ratios(&[(&steady, &both)]).as_deref(), Some("0.5..2.2"));
     assert_eq!(ratios(&[(&both, &both)]).as_deref(), Some("0.2..4.0"), "no round goes with another");
     let ones = [1.0; 3];
-    assert_eq!(ratios(&[(&[1.0, 1.4, 1.0], &ones), (&[1.0; 3], &ones)]), None);
-    let hidden = ratios(&[(&[1.0, 4.0, 1.0], &ones), (&[2.0, 0.5, 2.0], &ones)]);
-    assert_eq!(hidden.as_deref(), Some("1.4..1.4"), "two loads that undo each other");
+    let mixed = |rounds: &[f64]| {
+        let ratio = Ratio::of_unpaired(&[(rounds, &ones), (&[2.0, 0.5, 2.0, 1.0], &ones)]).expect("a ratio");
+        assert_eq!(ratio.range, None);
+        ratio.mixed
+    };
+    assert!(mixed(&[1.0, 4.0, 1.0]), "loads that undo each other");
+    assert!(mixed(&[1.0; 3]) && !mixed_alone(&[1.0, 1.4, 1.0]) && mixed_alone(&[1.0, 1.0, 1.0, 4.0]));
     assert_eq!((ratios(&[]), ratios(&[(&[], &[])])), (None, None));
+}
+
+/// Of three rounds beside others that may be more; with two loads that are the same.
+fn mixed_alone(rounds: &[f64]) -> bool {
+    let load: Sides = (rounds, &[1.0; 3]);
+    Ratio::of_unpaired(&[load, load]).expect("a ratio").mixed
+}
+
+#[test]
+fn what_is_decided_is_by_what_is_told() {
+    let often = [0.9, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0];
+    let both = Ratio::of(&[(&often, &[1.0; 7])]).expect("rounds");
+    assert!(both.interval.is_some_and(|(low, _)| low > 1.0), "by its mean it would be clear: {both:?}");
+    assert!(!both.is_clear() && both.may_be(1.0) && both.middle().is_none(), "{both}");
+    assert_eq!((both.to_string().as_str(), both.ends()), ("0.90..2.00", both.range.expect("of two kinds")));
+    let always = Ratio::of(&[(&[1.2, 2.0, 2.0, 2.0, 2.0], &[1.0; 5])]).expect("rounds");
+    assert!(always.is_clear() && !always.may_be(1.0), "{always}");
 }
 
 #[test]

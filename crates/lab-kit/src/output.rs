@@ -81,9 +81,19 @@ pub fn add(text: Arguments<'_>) {
     }
 }
 
+/// Refuses `-`, which is standard output for other programs.
+pub fn no_stream(path: &Path) -> Result<(), String> {
+    if path == Path::new("-") {
+        Err("'-' is no file; standard output has the tables".to_owned())
+    } else {
+        Ok(())
+    }
+}
+
 /// Creates the file of a flag before anything is run. One that is there is an error, unless it
 /// may be replaced.
 pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> {
+    no_stream(path).map_err(|why| format!("{flag}: {why}"))?;
     let mut how = OpenOptions::new();
     how.write(true).create(force).truncate(force).create_new(!force).open(path).map_err(|error| {
         let why = match error.kind() {

@@ -25,7 +25,7 @@ pub(crate) fn chosen<L>(
     for name in names {
         let mut found = named(name);
         if found.is_empty() {
-            return Err(unknown("lock", name, valid));
+            return Err(format!("--lock: {}", unknown("lock", name, valid)));
         }
         found.retain(|lock| chosen.iter().all(|known| name_of(known) != name_of(lock)));
         chosen.extend(found);

@@ -8,7 +8,7 @@ use anyhow::{Context as _, Error, Result, ensure};
 use core::fmt::Write as _;
 use core::time::Duration;
 use lab_kit::output::create_for;
-use lab_kit::stats::{Ratio, median};
+use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::{three_figures, within};
 use serde::Serialize;
 use serde_json::json;
@@ -126,7 +126,7 @@ fn table(threads: usize, seconds: u64, rows: &[Row]) -> String {
         "", "parking_lot", "drop-in"
     );
     for Row { name, version, without, with, ratio } in rows {
-        let [without, with] = [without, with].map(|rates| three_figures(median(rates)));
+        let [without, with] = [without, with].map(|rates| Summary::of(rates.clone()).middle(three_figures));
         let told = ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio}, {}", ratio.pairs));
         let _ = writeln!(text, "{name:<13} {version:<6} {without:>12} {with:>12}   {told}");
     }

@@ -183,7 +183,7 @@ mod tests {
             lock: lock.to_owned(),
             measured: 7.0,
             rounds: vec![(ratio, 1.0); 5],
-            ratio: Ratio { ratio, interval: Some((ratio, ratio)), range: None, pairs: 5 },
+            ratio: Ratio { ratio, interval: Some((ratio, ratio)), range: None, mixed: false, pairs: 5 },
             predicted,
             law: Some(if is_fitted { ratio } else { ratio * 1.5 }),
             is_fitted,

@@ -4,7 +4,7 @@ use super::table::Program;
 use core::fmt::Write;
 use lab_kit::compare::{Metric, Row};
 use lab_kit::provenance::Provenance;
-use lab_kit::stats::{Ratio, median};
+use lab_kit::stats::{Ratio, Summary};
 use lab_kit::units::three_figures;
 use std::collections::BTreeSet;
 
@@ -21,8 +21,8 @@ const FAIL: &str = "**FAIL** ";
 
 /// An interval with the bar in it, or none, says that another measurement may say otherwise.
 fn verdict(ratio: Ratio, bar: f64) -> String {
-    let met = if ratio.ratio >= bar { "met" } else { "**missed**" };
-    let unsure = match ratio.interval {
+    let met = if ratio.middle().unwrap_or(ratio.ends().0) >= bar { "met" } else { "**missed**" };
+    let unsure = match ratio.bounds() {
         None => ", but by one value",
         Some(_) if ratio.may_be(bar) => ", but the bar is in the interval",
         Some(_) => "",
@@ -82,7 +82,8 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
         *if ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
         let (own_rates, libc_rates): (Vec<f64>, Vec<f64>) =
             own.pairs(libc, &Metric::Rate).into_iter().unzip();
-        let [libc, lock] = [&libc_rates, &own_rates].map(|rates| three_figures(median(rates)));
+        let [libc, lock] =
+            [&libc_rates, &own_rates].map(|rates| Summary::of(rates.clone()).middle(three_figures));
         let memory = own.ratios.get("rss").map(Ratio::to_string).unwrap_or_default();
         let (pairs, verdict) = (ratio.pairs, verdict(ratio, bar));
         let _ = writeln!(
@@ -181,13 +182,13 @@ mod tests {
     #[test]
     fn a_bar_within_the_interval_is_told() {
         let verdict = |low, ratio, high| {
-            verdict(Ratio { ratio, interval: Some((low, high)), range: None, pairs: 3 }, 0.97)
+            verdict(Ratio { ratio, interval: Some((low, high)), range: None, mixed: false, pairs: 3 }, 0.97)
         };
         assert_eq!(verdict(0.98, 1.0, 1.1), "met");
         assert_eq!(verdict(0.9, 1.0, 1.1), "met, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 1.1), "**missed**, but the bar is in the interval");
         assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
-        let one = Ratio { ratio: 0.98, interval: None, range: None, pairs: 1 };
+        let one = Ratio { ratio: 0.98, interval: None, range: None, mixed: false, pairs: 1 };
         assert_eq!(super::verdict(one, 0.97), "met, but by one value");
     }
 

@@ -1,25 +1,17 @@
 //! Where results go, and whether a command is quiet: flags.
 use super::{Exports, Formats, Writer, message};
-use clap::builder::{PathBufValueParser, TypedValueParser};
+use crate::output::no_stream;
 use std::fs;
 use std::path::PathBuf;
 
-/// The flags of files. What only lists things has none to write.
+/// The flags of files. A command that only lists things writes none.
 pub const FLAGS: [&str; 4] = ["json", "csv", "html", "out"];
-
-/// Takes the path of a file to write. None is called `-`, as standard output is with other programs.
-pub fn file() -> impl TypedValueParser<Value = PathBuf> {
-    let is_output = |path: &PathBuf| path.as_os_str() == "-";
-    PathBufValueParser::new().try_map(move |path| {
-        if is_output(&path) { Err("name a file; standard output has the tables") } else { Ok(path) }
-    })
-}
 
 /// What every command takes that has results: the file for them, and whether it is quiet.
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct ResultFile {
     /// Write the whole result as JSON
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE")]
     pub json: Option<PathBuf>,
 
     /// Replace existing output files
@@ -35,11 +27,11 @@ pub struct ResultFile {
 #[derive(clap::Args, Clone, Debug, Default)]
 pub struct Files {
     /// Write its rows as CSV
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
     /// Write a self-contained page
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 
     /// Write all three into a directory
@@ -58,6 +50,7 @@ impl Files {
     /// The files that were asked for, none of them looked at; the directory is made.
     pub fn named<R>(&self, formats: &Formats<R>) -> Result<Vec<(PathBuf, Writer<R>)>, String> {
         if let Some(dir) = &self.out {
+            no_stream(dir)?;
             fs::create_dir_all(dir).map_err(|error| message(dir, "cannot create the directory", &error))?;
         }
         let (json, csv) = (Some(formats.json), Some(formats.csv));

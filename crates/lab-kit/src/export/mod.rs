@@ -10,8 +10,9 @@ pub mod page;
 pub mod ratios;
 pub mod svg;
 
-pub use files::{FLAGS, Files, ResultFile, file};
+pub use files::{FLAGS, Files, ResultFile};
 
+use crate::output::no_stream;
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
@@ -128,6 +129,7 @@ impl Targets {
     fn open(paths: Vec<PathBuf>, force: bool) -> Result<Self, String> {
         // All are looked at before any is created, so that a refusal leaves nothing behind.
         for (index, path) in paths.iter().enumerate() {
+            no_stream(path)?;
             let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
             if paths[..index].iter().any(|other| file(other) == file(path)) {
                 return Err(format!("{} is named twice as output", path.display()));

@@ -4,7 +4,7 @@ use core::fmt::Write;
 use core::iter;
 use lab_kit::export::grid::{pieces, table};
 use lab_kit::sample::Sample;
-use lab_kit::stats::{Ratio, Sides};
+use lab_kit::stats::{MARKS, Ratio, Sides};
 use lab_kit::units::format_ns;
 use stanchion_cells::scenes::once;
 
@@ -72,9 +72,7 @@ pub(crate) fn render(samples: &[Sample], markdown: bool) -> String {
             text += &if markdown { in_markdown(&header, &rows) } else { pieces(&table(header, rows), 1) };
         }
     }
-    if text.contains("..") {
-        text += "\na..b: where rounds or seeds of a cell are of two kinds, from the least to the most that one says\n";
-    }
+    let _ = writeln!(text, "\n{MARKS}");
     text
 }
 
@@ -130,7 +128,6 @@ mod tests {
             text.contains("all")
                 && text.contains("1.00 (1.00–1.00), 2.00 ms")
                 && !text.contains("without barging = ")
-                && !text.contains("of two kinds")
         );
     }
 
@@ -153,7 +150,7 @@ mod tests {
         let samples =
             [(base, 2), (base, 4), (other, 4)].map(|(lock, threads)| of(lock, threads, &[1.0, 1.0]));
         let text = render(&[&samples[..], &[of(other, 2, &[1.0, 4.0])]].concat(), false);
-        assert!(text.contains(" 1.00..2.00\n") && text.contains("of two kinds"), "{text}");
+        assert!(text.contains(" ~1.41 (") && text.contains("of two kinds"), "{text}");
         assert!(text.contains(" 1.00 (1.00–1.00)\n"), "the CPU time is of one kind: {text}");
     }
 

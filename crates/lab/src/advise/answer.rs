@@ -11,7 +11,7 @@ use lab_kit::export::grid::{pieces, wrap};
 use lab_kit::export::legend::{self, Entry, Standing, legend, picked};
 use lab_kit::export::svg::{Plot, Point, Scale, Series};
 use lab_kit::export::{colours, page};
-use lab_kit::stats::Ratio;
+use lab_kit::stats::{Estimate, Ratio};
 use lab_kit::units::{format_ns, percent, plural, rate, three_figures};
 use maud::{Markup, html};
 use stanchion_cells::scenes::once;
@@ -148,7 +148,7 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
     let beside = |row: &Row| Some(row.0.gain(row.1).filter(|_| row.1.lock != TODAY)?.to_string());
     let rates = |row: &Row| {
         let sound = row.1.failed.is_none();
-        sound.then(|| row.1.rate.two_kinds(rate).unwrap_or_else(|| rate(row.1.rate.mean)))
+        sound.then(|| told(&row.1.rate))
     };
     let mut columns = vec![
         Column::called("machine", |row: &Row| row.1.machine.clone()),
@@ -157,9 +157,9 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
         Column::called("lock", |row: &Row| row.1.lock.clone()),
         sound("rate", |cell| cell.rate.mean).titled("acquisitions").shown_by(rates),
         sound("ci95", |cell| cell.rate.ci95),
-        gain("to_libc", |gain| Some(gain.ratio)).titled("to libc").shown_by(beside),
-        gain("to_libc_low", |gain| Some(gain.interval?.0)),
-        gain("to_libc_high", |gain| Some(gain.interval?.1)),
+        gain("to_libc", |gain| gain.middle()).titled("to libc").shown_by(beside),
+        gain("to_libc_low", |gain| Some(gain.bounds()?.0)),
+        gain("to_libc_high", |gain| Some(gain.bounds()?.1)),
         sound("p99_ns", |cell| cell.p99_ns).titled("p99 wait").shown(format_ns),
         sound("p999_ns", |cell| cell.p999_ns),
         sound("waiting", |cell| cell.waiting).titled("waiting").shown(percent),
@@ -272,13 +272,27 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
     locks.into_iter().zip(grey).map(|(lock, grey)| Line { lock, grey }).collect()
 }
 
+/// A rate over seeds, in words.
+fn told(of: &Estimate) -> String {
+    of.two_kinds(rate).unwrap_or_else(|| rate(of.mean))
+}
+
+/// Its interval; or from the least to the most, if seeds are of two kinds.
+fn ends(of: &Estimate) -> Option<(f64, f64)> {
+    if of.two_kinds(rate).is_some() {
+        Some((of.min, of.max))
+    } else {
+        of.ci95.map(|ci| (of.mean - ci, of.mean + ci))
+    }
+}
+
 fn plot(machine: &str, cells: &[&Cell], lines: &[Line]) -> Markup {
     let threads: BTreeSet<usize> = cells.iter().map(|cell| cell.workers).collect();
     let point = |cell: &&Cell| Point {
         threads: cell.workers,
         value: cell.rate.mean,
-        text: rate(cell.rate.mean),
-        range: cell.rate.ci95.map(|error| (cell.rate.mean - error, cell.rate.mean + error)),
+        text: told(&cell.rate),
+        range: ends(&cell.rate),
     };
     let series = lines.iter().enumerate().map(|(index, line)| Series {
         name: line.lock,
@@ -303,7 +317,6 @@ fn plot(machine: &str, cells: &[&Cell], lines: &[Line]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stanchion_cells::stats::Estimate;
 
     #[test]
     fn ends_that_are_left_out_are_told() {

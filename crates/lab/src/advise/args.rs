@@ -1,7 +1,8 @@
 //! What may be typed after `stanchion advise`.
 use super::usl::Law;
 use crate::run::{DEFAULT, Launch};
-use lab_kit::export::{Files, file};
+use clap::ArgAction;
+use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use lab_kit::units::within;
 use stanchion_cells::threads::MOST;
@@ -64,7 +65,7 @@ pub(crate) struct Args {
     pub overcommit: Option<String>,
 
     /// Locks to compare with libc's: names, or `all` that can replace a program's
-    #[arg(long, value_name = "LIST", default_value = DEFAULT, value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", default_value = DEFAULT, value_delimiter = ',', action = ArgAction::Set, value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
     /// Simulated runs of each case, each with a seed and a part of the recording of its own; four times as
@@ -82,7 +83,7 @@ pub(crate) struct Args {
     pub measured: Option<Law>,
 
     /// Keep the recording here
-    #[arg(long, value_name = "FILE", value_parser = file(), help_heading = "Recording")]
+    #[arg(long, value_name = "FILE", help_heading = "Recording")]
     pub keep: Option<PathBuf>,
 
     // Last, because what follows would come under their headings.

@@ -121,7 +121,7 @@ impl Report {
     pub(super) fn settle(&mut self, free: Option<Ratio>) {
         let Some(advice) = &mut self.advice else { return };
         advice.free = free;
-        let most = free.filter(|free| free.interval.is_some()).map(|free| free.ends().1);
+        let most = free.and_then(|free| free.bounds()).map(|(_, most)| most);
         if most.is_some_and(|most| most < 1.0 + SAME && advice.gain.ratio < 1.0 + SAME) {
             advice.outlook = Outlook::None;
             TODAY.clone_into(&mut advice.take);
@@ -214,7 +214,7 @@ mod tests {
     use super::*;
 
     fn gain(ratio: f64, half: f64) -> Ratio {
-        Ratio { ratio, interval: Some((ratio - half, ratio + half)), range: None, pairs: 5 }
+        Ratio { ratio, interval: Some((ratio - half, ratio + half)), range: None, mixed: false, pairs: 5 }
     }
 
     #[test]

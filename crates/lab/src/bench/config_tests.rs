@@ -3,19 +3,14 @@ use super::*;
 use clap::{CommandFactory, Parser};
 use lab_kit::usage::one_line;
 
-#[derive(Parser)]
-#[command(args_override_self = true)]
-struct Line {
-    #[command(flatten)]
-    args: Args,
-}
-
 type Resolved = Result<(Setting, Vec<LockInfo>), String>;
 
 /// Of the words behind `stanchion bench`, with two CPUs.
 fn resolve_words(words: &[&str]) -> Resolved {
-    let line = Line::try_parse_from([&["bench"], words].concat()).map_err(|error| one_line(&error))?;
-    super::resolve(&line.args, vec![0, 1])
+    let words = [&["stanchion", "bench"], words].concat();
+    let cli = crate::Cli::try_parse_from(words).map_err(|error| one_line(&error))?;
+    let crate::Command::Bench(args) = cli.command else { unreachable!("it is named") };
+    super::resolve(&args, vec![0, 1])
 }
 
 fn resolve(line: &str) -> Resolved {
@@ -68,7 +63,12 @@ fn what_only_reader_writer_locks_have_says_that_they_are_meant() {
 
 #[test]
 fn help_tells_the_defaults() {
-    let help = Line::command().render_help().to_string().replace('\n', " ");
+    let help = crate::Cli::command()
+        .find_subcommand_mut("bench")
+        .expect("it is there")
+        .render_help()
+        .to_string()
+        .replace('\n', " ");
     let help = help.split_whitespace().collect::<Vec<_>>().join(" ");
     let ablated = crate::ablate::Args::default().measured(String::new()).measure;
     let shares = RW.shares.iter().map(f64::to_string).collect::<Vec<_>>().join(",");

@@ -216,7 +216,7 @@ pub(crate) fn costs_table(report: &Report) -> Table {
             let (own, peer) = (report.cost(lock, name), report.cheapest(name, |kind| kind == Kind::Peer));
             let both = own.zip(peer.and_then(|peer| report.cost(&peer.name, name)));
             let ratio = both.and_then(|(own, best)| Ratio::of(&[(&own.rounds, &best.rounds)])?.told());
-            [own.map(|own| format!("{:.2}", own.median)), ratio]
+            [own.map(|own| own.middle(|ns| format!("{ns:.2}"))), ratio]
         });
         let figures = figures.chain([bytes(lock)]).map(|cell| cell.unwrap_or_else(|| "-".to_owned()));
         let name = if bare(lock) { "(bare loop)" } else { lock };
@@ -227,7 +227,7 @@ pub(crate) fn costs_table(report: &Report) -> Table {
 }
 
 pub(crate) const ABOUT_COSTS: &str = "acquire + release by one thread, loop included (median of the rounds; ratios \
-    with 95 %\nintervals); after: the same of a lock for which two threads contended before";
+    with 95 %\nintervals; a..b: of two kinds); after: the same of a lock for which two threads contended before";
 
 fn uncontended(report: &Report) -> String {
     if report.uncontended.is_empty() {

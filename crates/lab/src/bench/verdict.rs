@@ -5,7 +5,7 @@ use super::mix::Load;
 use super::report::{Cell, Report, State, Warning};
 use super::table::{Rows, costs};
 use lab_kit::export::grid::WIDTH;
-use lab_kit::stats::{PAIRS_ENOUGH, Ratio, median};
+use lab_kit::stats::{PAIRS_ENOUGH, Ratio, Summary, median};
 use lab_kit::units::{format_ns, percent, plural};
 use stanchion_cells::scenes::once;
 
@@ -64,11 +64,14 @@ fn fitted(label: &str, items: &[String]) -> String {
 /// How much it rests on: rounds, noise, and what speaks against it.
 fn sure(report: &Report) -> String {
     let setting = &report.setting;
-    let sound = report.cells.iter().filter(|cell| cell.state == State::Measured);
-    let spreads: Vec<f64> = sound.filter_map(|cell| Some(cell.throughput.as_ref()?.spread())).collect();
+    let sound = || report.cells.iter().filter(|cell| cell.state == State::Measured);
+    let spreads: Vec<f64> = sound().filter_map(|cell| Some(cell.throughput.as_ref()?.spread())).collect();
     let noise = format!("half of the cells within ±{}", percent(median(&spreads)));
     let mut items = vec![format!("{} rounds of {} ms", setting.rounds, setting.time_ms)];
     items.extend((!spreads.is_empty()).then_some(noise));
+    let of_two_kinds = sound().filter(|cell| cell.throughput.as_ref().is_some_and(Summary::is_of_two_kinds));
+    let of_two_kinds = of_two_kinds.count();
+    items.extend((of_two_kinds > 0).then(|| format!("{} of two kinds (~)", plural(of_two_kinds, "cell"))));
     items.extend(setting.quick.then(|| "a quick one".to_owned()));
     items.extend((!report.complete).then(|| "unfinished".to_owned()));
     let doubts = report.warnings.iter().filter_map(|warning| match warning {
@@ -168,7 +171,8 @@ fn first_with(what: &str, mut items: Vec<String>) -> Vec<String> {
 fn weakest(report: &Report, best: &Candidate) -> Option<String> {
     let beside = best.cells.iter().filter_map(|cell| Some((cell, report.best_peer(cell)?)));
     let told = beside.filter(|(_, (_, ratio))| ratio.interval.is_some());
-    let (cell, (peer, ratio)) = told.min_by(|(_, (_, a)), (_, (_, b))| a.ratio.total_cmp(&b.ratio))?;
+    let least = |ratio: &Ratio| ratio.range.map_or(ratio.ratio, |(from, _)| from);
+    let (cell, (peer, ratio)) = told.min_by(|(_, (_, a)), (_, (_, b))| least(a).total_cmp(&least(b)))?;
     let load = report.load(cell)?.with(cell.threads);
     (peer.lock != best.info.name).then(|| format!("throughput {ratio} of {} at {load}", peer.lock))
 }
@@ -210,7 +214,8 @@ fn alone(report: &Report, lock: &LockInfo) -> Vec<String> {
         let peers = TODAY.iter().filter(|peer| **peer != lock.name).filter_map(ratio);
         let beside: Vec<String> = peers.take(if name == "ns" { 2 } else { 1 }).collect();
         let beside = if beside.is_empty() { String::new() } else { format!(": {}", beside.join(", ")) };
-        Some(format!("{}{:.1} ns{beside}", title.trim_end_matches("ns"), own.median))
+        let own = own.middle(|ns| format!("{ns:.1}"));
+        Some(format!("{}{own} ns{beside}", title.trim_end_matches("ns")))
     };
     let costs = costs(report).into_iter().filter(|(name, _)| *name != "after_ns");
     first_with(&lock.name, costs.filter_map(told).collect())

@@ -1,7 +1,7 @@
 //! What may be typed after `stanchion calibrate`.
 use clap::builder::NonEmptyStringValueParser;
 use core::time::Duration;
-use lab_kit::export::{ResultFile, file};
+use lab_kit::export::ResultFile;
 use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use std::path::PathBuf;
 2 bad input, nothing was measured; 130 interrupted, what was finished is kept.")]
 pub(crate) struct Args {
     /// Write the machine file here [default: printed only]
-    #[arg(long, value_name = "FILE", conflicts_with = "compare", value_parser = file())]
+    #[arg(long, value_name = "FILE", conflicts_with = "compare")]
     pub toml: Option<PathBuf>,
 
     /// Name of the machine
@@ -73,7 +73,7 @@ pub(crate) struct Args {
     pub seeds: u64,
 
     /// Write one row per cell as CSV
-    #[arg(long, requires = "compare", value_name = "FILE", value_parser = file())]
+    #[arg(long, requires = "compare", value_name = "FILE")]
     pub csv: Option<PathBuf>,
 }
 

@@ -1,5 +1,6 @@
 //! The command line of `stanchion explore`. What can be refused is refused before the first schedule.
 use crate::one_by_one::chosen;
+use clap::ArgAction;
 use core::time::Duration;
 use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::{ALL, LockNames, unknown};
@@ -23,7 +24,7 @@ what was finished is kept."
 )]
 pub(crate) struct Args {
     /// Locks to explore: names, `all` that are sound, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     /// Print the names of locks, faults and strategies, and do nothing
@@ -56,7 +57,7 @@ pub(crate) struct Args {
 
     /// Faults that every schedule has, and no others (see --list), or `none` [default: each schedule draws
     /// its own]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = parse_fault)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, value_parser = parse_fault)]
     fault: Vec<Faults>,
 
     /// The seed of the first schedule; the others follow [default: a new one, printed]
@@ -164,7 +165,7 @@ mod tests {
     #[test]
     fn unknown_names_are_answered_with_the_nearest() {
         let line = subjects("qspim").unwrap_err();
-        assert!(line.starts_with("unknown lock 'qspim': nearest are qspin"), "{line}");
+        assert!(line.starts_with("--lock: unknown lock 'qspim': nearest are qspin"), "{line}");
         let line = parse_fault("store-bufers").unwrap_err();
         assert!(line.starts_with("unknown fault 'store-bufers': nearest are store-buffers"), "{line}");
         let line = parse_strategy("mxi").unwrap_err();

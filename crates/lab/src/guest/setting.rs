@@ -1,9 +1,9 @@
 //! What a run is to do: typed, completed by [`Setting::resolve`], told to the guest, and kept in the report.
 use super::workload::{self, Workload};
 use crate::bench::{self, Cpus, available_cpus};
-use clap::ValueEnum;
+use clap::{ArgAction, ValueEnum};
 use core::time::Duration;
-use lab_kit::export::{Files, file};
+use lab_kit::export::Files;
 use lab_kit::names::LockNames;
 use lab_kit::seed;
 use lab_kit::units::{plural, seconds_within, within};
@@ -60,7 +60,7 @@ pub(crate) struct Args {
     pub qemu: Option<PathBuf>,
 
     /// Keep all that guests write on their serial line
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE")]
     pub log: Option<PathBuf>,
 
     // Written after each boot, as guest.json, guest.csv and guest.html in a directory.
@@ -77,7 +77,7 @@ pub(crate) struct Setting {
 
     /// Locks, each in a boot of its own: names, 'all', and 'variants' for those that are there to be compared
     /// with each other
-    #[arg(long = "lock", value_name = "LIST", value_delimiter = ',', default_value = lab_kit::names::ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
+    #[arg(long = "lock", value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, default_value = lab_kit::names::ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     pub locks: Vec<String>,
 
     /// Boots for each lock, in rounds of all locks; medians are shown, with half the range from least to most

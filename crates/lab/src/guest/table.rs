@@ -83,7 +83,7 @@ pub(crate) fn cell(report: &Report, lock: &str, figure: &Column<Run>, leads: boo
         return word.to_owned();
     };
     let form = |value| figure.form(value);
-    let value = if leads { summary.told(form) } else { form(summary.median) };
+    let value = if leads { summary.told(form) } else { summary.middle(form) };
     let finished = report.of(lock).all(|run| run.state == State::Finished);
     let least = if figure.name == "elapsed_s" && !finished { ">" } else { "" };
     format!("{least}{value}")

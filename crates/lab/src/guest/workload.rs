@@ -78,7 +78,9 @@ pub(crate) fn locks(workload: Workload, words: &[String]) -> Result<Vec<String>,
 
 fn single(workload: Workload, word: &str) -> Result<&str, String> {
     let names = known().map(|facts| facts.name).chain(["all", "variants"]);
-    let facts = known().find(|facts| facts.name == word).ok_or_else(|| unknown("lock", word, names))?;
+    let facts = known()
+        .find(|facts| facts.name == word)
+        .ok_or_else(|| format!("--lock: {}", unknown("lock", word, names)))?;
     let (takes, is) = match facts.shares {
         _ if workload.takes(facts) => return Ok(word),
         Some(_) => ("mutexes", "a reader-writer lock"),

@@ -6,6 +6,7 @@ mod forms;
 mod tests;
 mod told;
 
+use clap::ArgAction;
 use compare::Report;
 use forms::Results;
 use lab_kit::experiment::Experiment;
@@ -31,15 +32,15 @@ pub(crate) struct Args {
 
     /// What may differ between the results: machine, arguments, version, and what stood in the files of
     /// machines, workloads and recordings
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     unlike: Vec<String>,
 
     /// The figures to show, such as throughput [default: the verdict on all, and the table of the first]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     figure: Vec<String>,
 
     /// The locks to compare [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = names::LockNames::ALL, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, value_parser = names::LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     #[command(flatten)]

@@ -12,7 +12,8 @@ use maud::html;
 
 const NOTE: &str = "\
 Each ratio has its 95 % interval over rounds; a row with one round, or nothing in one, has none.
-a..b: where rounds or seeds are of two kinds, from the least to the most that they say.
+a..b: rounds or seeds are of two kinds, from the least to the most that one says; ~: with some row
+they are.
 Of twenty rows that do not differ, one is clear by chance. Results of two days differ by more than
 rounds of one day do.";
 
@@ -110,7 +111,7 @@ pub(super) fn csv(report: &Report) -> String {
         figure.rows.iter().flat_map(move |line| {
             line.values.iter().enumerate().map(move |(file, value)| {
                 let ratio = file.checked_sub(1).and_then(|other| line.ratios[other]);
-                let ends = ratio.and_then(|ratio| ratio.interval);
+                let ends = ratio.and_then(|ratio| ratio.bounds());
                 let keys =
                     report.keys.iter().copied().zip(line.name.iter().map(|part| part.as_str().value()));
                 let figures = [
@@ -118,7 +119,7 @@ pub(super) fn csv(report: &Report) -> String {
                     ("file", letter(file).value()),
                     ("median", value.as_ref().map(|value| value.median).value()),
                     ("rounds", value.as_ref().map_or(0, |value| value.rounds.len()).value()),
-                    ("ratio", ratio.map(|ratio| ratio.ratio).value()),
+                    ("ratio", ratio.and_then(|ratio| ratio.middle()).value()),
                     ("ratio_low", ends.map(|(low, _)| low).value()),
                     ("ratio_high", ends.map(|(_, high)| high).value()),
                 ];
@@ -136,9 +137,7 @@ fn marks(figure: &Compared) -> Vec<(String, Vec<Option<Mark>>)> {
         let mark = |(other, ratio): (usize, &Option<Ratio>)| {
             let (ratio, index) = (ratio.as_ref()?, other + 1);
             let about = format!("{} to A, {name}: {ratio}", letter(index));
-            let (middle, ends) = (Some(ratio.ratio), ratio.ends());
-            let (ratio, ends) = ratio.range.map_or((middle, ends), |range| (None, range));
-            Some(Mark { index, about, ratio, ends })
+            Some(Mark { index, about, ratio: ratio.middle(), ends: ratio.ends() })
         };
         let marks = line.ratios.iter().enumerate().map(mark).collect();
         (name.clone(), marks)

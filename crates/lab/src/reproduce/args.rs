@@ -1,4 +1,5 @@
 //! What may be typed after `stanchion reproduce` and `stanchion fit`.
+use clap::ArgAction;
 use lab_kit::export::{FLAGS, Files};
 use lab_kit::units::within;
 use std::path::PathBuf;
@@ -11,11 +12,11 @@ const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a chec
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ReproduceArgs {
     /// Tables to run, by name; several are separated by commas [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub table: Vec<String>,
 
     /// Cells to run: LOCK, @ROW or LOCK@ROW, as in qspin@72; several are separated by commas [default: all]
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub cell: Vec<String>,
 
     /// Runs of each cell with seeds 1 to N
@@ -54,6 +55,7 @@ pub(crate) struct FitArgs {
         long,
         value_name = "LIST",
         value_delimiter = ',',
+        action = ArgAction::Set,
         required_unless_present_any = ["check", "record"]
     )]
     pub table: Vec<String>,
@@ -64,7 +66,7 @@ pub(crate) struct FitArgs {
 
     /// Parameters to fit, of those that have a [prior] in the files [default: all of them]; several are
     /// separated by commas
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub parameters: Vec<String>,
 
     /// Steps of the optimiser

@@ -8,11 +8,11 @@ use super::record::Record;
 use super::record::cost::{self, Costs};
 use super::single::Single;
 use super::stats::Stats;
-use clap::ArgGroup;
+use clap::{ArgAction, ArgGroup};
 use core::time::Duration;
 use lab_kit::compare::{Order, Setting};
 use lab_kit::experiment::Experiment;
-use lab_kit::export::{FLAGS, Files, ResultFile, file};
+use lab_kit::export::{FLAGS, Files, ResultFile};
 use lab_kit::names::{LockNames, with_all};
 use lab_kit::units::{TEN_DAYS, seconds_within, within};
 use stanchion_cells::scenes::once;
@@ -46,7 +46,7 @@ pub(crate) struct Args {
     /// The lock to run under [default: the one in STANCHION, or stanchion]; with --compare those to run
     /// under, such as libc,all, and the others are set in relation to the first [default: libc,stanchion];
     /// NAME+stats counts as --stats does, to see what that costs
-    #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = LockNames::PRELOADED, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, value_parser = LockNames::PRELOADED, hide_possible_values = true)]
     pub lock: Vec<String>,
 
     /// List the locks, and stop
@@ -67,7 +67,7 @@ pub(crate) struct Args {
     pub stats_top: usize,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
-    #[arg(long, value_name = "FILE", value_parser = file(), conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "list"], group = "recorded", help_heading = TRACES)]
     pub record: Option<PathBuf>,
 
     /// Sum up a trace, and run nothing; with --json as JSON, which may go to '-'
@@ -205,7 +205,7 @@ impl Args {
             }
         }
         let named = once(with_all(self.lock.iter().map(String::as_str), &locks::taken_names()));
-        named.iter().try_for_each(|lock| locks::check(lock))?;
+        named.iter().try_for_each(|lock| locks::check(lock)).map_err(|why| format!("--lock: {why}"))?;
         let mut chosen: Vec<String> = named.into_iter().map(str::to_owned).collect();
         let mut whence = "";
         if chosen.is_empty() {

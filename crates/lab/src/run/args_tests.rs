@@ -123,7 +123,7 @@ fn a_setting_is_what_was_typed_or_the_default() {
 
 #[test]
 fn a_trace_is_shown_without_a_program() {
-    assert!(parsed(&["--show", "t", "--json", "j"]).show.is_some());
+    assert!(parsed(&["--show", "t", "--json", "-"]).show.is_some());
     for words in [&["--show", "t", "x"][..], &["--show", "t", "--compare"], &["--record-limit", "3", "x"]] {
         assert!(Cli::try_parse_from(["run"].iter().chain(words)).is_err(), "{words:?}");
     }

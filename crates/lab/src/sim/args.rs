@@ -1,12 +1,11 @@
 //! What may be typed after `stanchion sim`. What it means together is told in `config.rs`.
 use core::time::Duration;
-use lab_kit::export::{FLAGS, Files, file};
+use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::LockNames;
 use lab_kit::units::{parse_time, within};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug, Default)]
-// The last of several counts, so that a shell alias can be amended.
 #[command(
     after_help = "Exit codes: 0 all went well; 1 a lock was broken, a run hung or a file could not be written; \
 2 bad input, nothing was simulated; 130 interrupted, what was finished is kept."
@@ -77,11 +76,11 @@ pub(crate) struct Args {
     pub files: Files,
 
     /// Write what happened for ui.perfetto.dev: CPUs, vCPUs, handovers, kicks. Takes one cell and one seed
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub trace: Option<PathBuf>,
 
     /// Draw what happened as an SVG picture. Takes one cell and one seed
-    #[arg(long, value_name = "FILE", value_parser = file())]
+    #[arg(long, value_name = "FILE", conflicts_with = "list")]
     pub timeline: Option<PathBuf>,
 
     /// Length of the part that is traced, from the end of the warm-up [default: 20ms]
@@ -95,21 +94,14 @@ pub(crate) struct Args {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use clap::Parser;
-
-    #[derive(Parser)]
-    #[command(args_override_self = true)]
-    struct Line {
-        #[command(flatten)]
-        args: Args,
-    }
+    use clap::Parser as _;
 
     #[test]
     fn times_and_numbers_are_read_and_the_last_of_several_counts() {
-        let words = "sim --time 2us --warm-up 0s --seeds 3 --seeds 4 --seed 18446744073709550615 --event-limit 9 \
+        let words = "stanchion sim --time 2us --warm-up 0s --seeds 3 --seeds 4 --seed 18446744073709550615 --event-limit 9 \
                      --jobs 1024 --trace-time 1ms --trace-from 5ns";
-        let args = Line::parse_from(words.split_whitespace()).args;
+        let cli = crate::Cli::try_parse_from(words.split_whitespace()).expect("valid");
+        let crate::Command::Sim(args) = cli.command else { unreachable!("it is named") };
         assert_eq!(
             (args.seeds, args.seed, args.event_limit, args.jobs),
             (Some(4), Some(u64::MAX - 1000), Some(9), Some(1024))

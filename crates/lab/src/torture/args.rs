@@ -3,6 +3,7 @@ use super::orders::{Extras, Orders};
 use super::registry::{self, Row};
 use super::tormentor::Shuffle;
 use crate::one_by_one::{chosen, cpus};
+use clap::ArgAction;
 use core::time::Duration;
 use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::{ALL, LockNames};
@@ -23,7 +24,7 @@ not be written; 2 bad input, nothing was run; 130 interrupted, what was finished
 pub(crate) struct Args {
     /// Locks to torture, one after the other; `all` is all of Stanchion's, `rw` those of them
     /// whose readers share, `busted` all that are broken on purpose
-    #[arg(long, value_name = "LIST", value_delimiter = ',', default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set, default_value = ALL, value_parser = LockNames::ALL, hide_possible_values = true)]
     lock: Vec<String>,
 
     /// Print the names of the locks and of the extras, and do nothing
@@ -65,7 +66,7 @@ pub(crate) struct Args {
     stutter: Duration,
 
     /// Extras to leave out (see --list), or `all`
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     without: Vec<String>,
 
     /// Succeed only if every selected lock was caught failing
@@ -185,7 +186,7 @@ mod tests {
     #[test]
     fn an_unknown_name_is_answered_with_the_nearest() {
         let line = chosen(&["--lock", "busted-nome"]).err().unwrap();
-        assert!(line.starts_with("unknown lock 'busted-nome': nearest are busted-none"), "{line}");
+        assert!(line.starts_with("--lock: unknown lock 'busted-nome': nearest are busted-none"), "{line}");
     }
 
     #[test]

@@ -103,7 +103,7 @@ fn results_are_written_for_programs() {
 #[test]
 fn bad_input_is_refused_in_one_line() {
     for (args, line) in [
-        (&["--lock", "qspim"][..], "unknown lock 'qspim': nearest are qspin"),
+        (&["--lock", "qspim"][..], "--lock: unknown lock 'qspim': nearest are qspin"),
         (&["--fault", "stave"], "unknown fault 'stave': nearest are starve"),
         (&["--contexts", "9"], "invalid value '9' for '--contexts <N>': must be a number from 1 to 8"),
         (

@@ -113,7 +113,7 @@ fn what_is_refused() {
         assert_eq!(refusal.lines().count(), 1, "{refusal}");
     }
     let unknown = load("shrot").expect_err("no such workload");
-    assert!(unknown.contains("nearest: short"), "{unknown}");
+    assert!(unknown.contains("nearest are short"), "{unknown}");
 }
 
 #[test]

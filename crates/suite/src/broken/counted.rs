@@ -104,7 +104,8 @@ impl<P: Platform, const FLAW: usize> RawRwLock for Counted<P, FLAW> {
             RW_NONE | RW_SERIAL => self.acquire_read(),
             _ => loop {
                 let seen = self.count.load(Relaxed);
-                // A writer's flag beside readers is that of one that waits for them, unless a flaw let them meet.
+                // A writer's flag beside readers is that of one that waits for them, unless a flaw let them
+                // meet.
                 if seen == WRITER {
                     self.wait(|count| count != WRITER);
                 } else if self.count.compare_exchange(seen, seen + 1, Acquire, Relaxed).is_ok() {

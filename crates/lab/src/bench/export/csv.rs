@@ -47,9 +47,9 @@ fn about<'a>(rw: bool) -> Vec<Column<Row<'a>>> {
             row.cell.threads as f64 / row.report.setting.cpus.len().max(1) as f64
         }),
         Column::new("state", |row: &Row| json!(row.cell.state)["state"].as_str().map(str::to_owned)),
-        ratio("ratio_to_best_peer", |ratio| Some(ratio.ratio)),
-        ratio("ratio_low", |ratio| Some(ratio.interval?.0)),
-        ratio("ratio_high", |ratio| Some(ratio.interval?.1)),
+        ratio("ratio_to_best_peer", |ratio| ratio.middle()),
+        ratio("ratio_low", |ratio| Some(ratio.bounds()?.0)),
+        ratio("ratio_high", |ratio| Some(ratio.bounds()?.1)),
     ]);
     columns
 }

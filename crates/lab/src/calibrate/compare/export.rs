@@ -62,12 +62,13 @@ fn summary(comparison: &Comparison) -> String {
     let count = |verdict| comparison.contests.iter().filter(|contest| contest.verdict == verdict).count();
     let (right, cells) = (comparison.right_winner * 100.0, comparison.contests.len());
     let [same, as_good, wrong] = [Match::Right, Match::AsGood, Match::Wrong].map(count);
-    if cells == 0 {
-        return String::new();
+    let mut text = "\nsummary\n".to_owned();
+    if cells > 0 {
+        let _ = writeln!(
+            text,
+            "  winner right in {right:.0} % of {cells} cells: {same} the same, {as_good} that the benchmark cannot tell apart, {wrong} wrong"
+        );
     }
-    let mut text = format!(
-        "\nsummary\n  winner right in {right:.0} % of {cells} cells: {same} the same, {as_good} that the benchmark cannot tell apart, {wrong} wrong\n"
-    );
     if comparison.median_error.is_some() {
         let error = |lock: Option<&str>| median_error(&errors(&comparison.rows, lock), 0);
         let by_lock = comparison.by_lock.iter().map(|(lock, _)| format!("{lock} {}", error(Some(lock))));
@@ -105,6 +106,7 @@ mod tests {
                 ratio: simulated / native,
                 interval: Some((0.45, 0.55)),
                 range: None,
+                mixed: false,
                 pairs: 3,
             }),
             ..Row::default()

@@ -45,9 +45,9 @@ pub(super) fn columns() -> [Column<Row>; 14] {
         Column::new("simulated_min", |row: &Row| row.simulated.min),
         Column::new("simulated_max", |row: &Row| row.simulated.max),
         Column::new("error", |row: &Row| row.error),
-        Column::new("ratio", |row: &Row| row.ratio.map(|ratio| ratio.ratio)),
-        Column::new("ratio_low", |row: &Row| Some(row.ratio?.interval?.0)),
-        Column::new("ratio_high", |row: &Row| Some(row.ratio?.interval?.1)),
+        Column::new("ratio", |row: &Row| row.ratio?.middle()),
+        Column::new("ratio_low", |row: &Row| Some(row.ratio?.bounds()?.0)),
+        Column::new("ratio_high", |row: &Row| Some(row.ratio?.bounds()?.1)),
     ]
 }
 

@@ -14,8 +14,8 @@ use maud::html;
 pub(crate) const FORMATS: Formats<Report> =
     Formats { stem: "comparison", json: export::json, csv, html: Some(html) };
 
-const NOTE: &str = "ratios: to the first lock, paired by round, geometric mean, 95 % interval; unclear: 1 is in it, or\n\
-                    fewer than 5 pairs\n";
+const NOTE: &str = "ratios: to the first lock, paired by round, geometric mean, 95 % interval; a..b: rounds are of two\n\
+                    kinds, from the least to the most; unclear: 1 is in it, or fewer than 5 pairs\n";
 
 pub(crate) fn text(report: &Report) -> String {
     let table = pieces(&table(&columns(), &report.comparison.locks), 1);
@@ -59,7 +59,11 @@ fn columns() -> [Column<Row>; 6] {
     [
         Column::told("lock", |row: &Row| row.lock.clone()),
         Column::told("runs", runs),
-        Column::told("median", |row: &Row| Some(row.summary.as_ref()?.median)).shown(four_figures),
+        Column::told("median", |row: &Row| {
+            let middle = row.summary.as_ref().filter(|summary| !summary.is_of_two_kinds())?;
+            Some(middle.median)
+        })
+        .shown(four_figures),
         Column::told("from .. to", move |row: &Row| row.summary.as_ref().map(range)),
         Column::told("ratio (95 %)", |row: &Row| Some(row.ratio?.in_digits(3))),
         Column::told("", |row: &Row| word(row).to_owned()).titled("verdict"),

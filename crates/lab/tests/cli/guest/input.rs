@@ -33,7 +33,7 @@ fn bad_input_is_refused_in_one_line() {
         (&["--workload", "bild"], "build"),
         (&["--lock", "tiket"], "nearest are ticket"),
         (&["--lock", "qrw"], "reader-writer lock"),
-        (&["--lock", ""], "unknown lock"),
+        (&["--lock", ""], "--lock: unknown lock"),
         (&["--set", "jobs"], "such as jobs=3"),
         (&["--set", "jobs=3 lock=byte"], "such as jobs=3"),
         (&["--set", "seed=3"], "use --seed"),
