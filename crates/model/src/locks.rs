@@ -212,7 +212,7 @@ const REFUSING: Suite = &[("too-many", Some(2)), ("reads-again", Some(2)), ("two
 const UPGRADING_BESIDE_ALL: Suite = &[("upgradables-beside-reader", Some(2))];
 
 /// What is explored with a greater bound when there is time for it. Known to end are `xen-pv` (26 909
-/// executions, seconds) and `pv-qspin-kick-at-unlock` (361 587, three minutes); of the other locks whose
+/// executions, seconds) and `pv-qspin-kick-at-unlock` (256 007, a minute); of the other locks whose
 /// waiters halt, none has been seen to its end.
 pub const DEEPER: Suite = &[("three", Some(3))];
 

@@ -29,6 +29,6 @@ fn a_calibration_is_refused_before_anything_is_measured() {
     check_refusal(&["--cpus", "100000"], "100000");
     check_refusal(&["--threads", "2"], "--compare");
     check_refusal(&["--name", ""], "--name");
-    check_refusal(&["--toml", "-"], "name a file");
+    check_refusal(&["--toml", "-"], "'-' is no file");
     check_refusal(&["--toml", "/nonexistent/machine.toml"], "cannot write /nonexistent/machine.toml");
 }
