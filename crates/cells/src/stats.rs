@@ -271,6 +271,12 @@ pub struct Ratio {
     pub pairs: usize,
 }
 
+/// The mean over loads of what each round says, as logarithms; of as many rounds as all loads have.
+fn mean_logs<'a>(loads: impl Iterator<Item = &'a [f64]> + Clone) -> Option<Vec<f64>> {
+    let (rounds, count) = (loads.clone().map(<[f64]>::len).min()?, loads.clone().count() as f64);
+    Some((0..rounds).map(|round| loads.clone().map(|load| load[round].ln()).sum::<f64>() / count).collect())
+}
+
 /// The rounds of one thing and of another, with one load.
 pub type Sides<'a> = (&'a [f64], &'a [f64]);
 
@@ -279,13 +285,13 @@ impl Ratio {
     /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
     /// interval is that over rounds, by Student's distribution of the logarithms.
     pub fn of(loads: &[Sides]) -> Option<Self> {
-        let [own, other] = [Self::logs(loads, |load| load.0)?, Self::logs(loads, |load| load.1)?];
-        let logs: Vec<f64> = own.iter().zip(other).map(|(own, other)| own - other).collect();
+        let each = |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own / other).collect();
+        let ratios: Vec<Vec<f64>> = loads.iter().map(each).collect();
+        let logs = mean_logs(ratios.iter().map(Vec::as_slice))?;
         let ((log, variance), pairs) = (mean_of(&logs), logs.len());
         let ratio = log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))?;
         // Not by logarithms: these would miss by a hair what is just of two kinds.
-        let each = |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own / other).collect();
-        let are = loads.iter().map(each).any(|ratios: Vec<f64>| is_of_two_kinds(&ratios));
+        let are = ratios.iter().any(|ratios| is_of_two_kinds(ratios));
         Some(if are { ratio.of_two_kinds(loads.len(), ends_of(&logs)) } else { ratio })
     }
 
@@ -312,7 +318,8 @@ impl Ratio {
     /// over loads comes first. A range is from the least to the most of a round to any round of the other
     /// side.
     pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
-        let [own, other] = [Self::logs(loads, |load| load.0)?, Self::logs(loads, |load| load.1)?];
+        let own = mean_logs(loads.iter().map(|load| load.0))?;
+        let other = mean_logs(loads.iter().map(|load| load.1))?;
         let side = |logs: &[f64]| {
             let ((mean, variance), rounds) = (mean_of(logs), logs.len());
             mean.is_finite().then(|| (mean, variance / rounds as f64, rounds))
@@ -326,13 +333,6 @@ impl Ratio {
         let (own, other) = (ends_of(&own), ends_of(&other));
         let ends = (own.0 - other.1, own.1 - other.0);
         Some(if are { ratio.of_two_kinds(loads.len(), ends) } else { ratio })
-    }
-
-    /// The mean over loads of each round of a side, as logarithms.
-    fn logs<'a>(loads: &[Sides<'a>], side: impl Fn(&Sides<'a>) -> &'a [f64]) -> Option<Vec<f64>> {
-        let rounds = loads.iter().map(|load| side(load).len()).min()?;
-        let log = |round: usize| loads.iter().map(|load| side(load)[round].ln()).sum::<f64>();
-        Some((0..rounds).map(|round| log(round) / loads.len() as f64).collect())
     }
 
     /// What is told of it: one figure, unless rounds are of two kinds.
