@@ -272,9 +272,10 @@ pub struct Ratio {
 }
 
 /// The mean over loads of what each round says, as logarithms; of as many rounds as all loads have.
-fn mean_logs<'a>(loads: impl Iterator<Item = &'a [f64]> + Clone) -> Option<Vec<f64>> {
-    let (rounds, count) = (loads.clone().map(<[f64]>::len).min()?, loads.clone().count() as f64);
-    Some((0..rounds).map(|round| loads.clone().map(|load| load[round].ln()).sum::<f64>() / count).collect())
+fn mean_logs(loads: &[impl AsRef<[f64]>]) -> Option<Vec<f64>> {
+    let rounds = loads.iter().map(|load| load.as_ref().len()).min()?;
+    let log = |round: usize| loads.iter().map(|load| load.as_ref()[round].ln()).sum::<f64>();
+    Some((0..rounds).map(|round| log(round) / loads.len() as f64).collect())
 }
 
 /// The rounds of one thing and of another, with one load.
@@ -287,7 +288,7 @@ impl Ratio {
     pub fn of(loads: &[Sides]) -> Option<Self> {
         let each = |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own / other).collect();
         let ratios: Vec<Vec<f64>> = loads.iter().map(each).collect();
-        let logs = mean_logs(ratios.iter().map(Vec::as_slice))?;
+        let logs = mean_logs(&ratios)?;
         let ((log, variance), pairs) = (mean_of(&logs), logs.len());
         let ratio = log.is_finite().then(|| Self::known(log, variance / pairs as f64, pairs - 1, pairs))?;
         // Not by logarithms: these would miss by a hair what is just of two kinds.
@@ -318,8 +319,8 @@ impl Ratio {
     /// over loads comes first. A range is from the least to the most of a round to any round of the other
     /// side.
     pub fn of_unpaired(loads: &[Sides]) -> Option<Self> {
-        let own = mean_logs(loads.iter().map(|load| load.0))?;
-        let other = mean_logs(loads.iter().map(|load| load.1))?;
+        let own = mean_logs(&loads.iter().map(|load| load.0).collect::<Vec<_>>())?;
+        let other = mean_logs(&loads.iter().map(|load| load.1).collect::<Vec<_>>())?;
         let side = |logs: &[f64]| {
             let ((mean, variance), rounds) = (mean_of(logs), logs.len());
             mean.is_finite().then(|| (mean, variance / rounds as f64, rounds))
