@@ -261,6 +261,41 @@ static void check_exclusion(const struct rwlock *lock) {
     expect(lock->name, "what all writers wrote", pair.one, (long)WRITERS * ROUNDS);
 }
 
+/* Who has to wait does not get in before the holder leaves. */
+
+struct waiter {
+    const struct rwlock *lock;
+    int (*acquire)(void *), (*release)(void *);
+    int asks, is_in;
+};
+
+static void *gets_in(void *argument) {
+    struct waiter *waiter = argument;
+    __atomic_store_n(&waiter->asks, 1, __ATOMIC_RELEASE);
+    waiter->acquire(waiter->lock->object);
+    __atomic_store_n(&waiter->is_in, 1, __ATOMIC_RELEASE);
+    waiter->release(waiter->lock->object);
+    return NULL;
+}
+
+static void check_waiting(const struct rwlock *lock, const char *says, int reads_first, int writes_then) {
+    struct waiter waiter = {.lock = lock,
+                            .acquire = writes_then ? lock->wrlock : lock->rdlock,
+                            .release = writes_then ? lock->wrunlock : lock->rdunlock};
+    const struct timespec a_while = {.tv_nsec = 20000000};
+    pthread_t thread;
+    (reads_first ? lock->rdlock : lock->wrlock)(lock->object);
+    start(&thread, gets_in, &waiter);
+    while (!__atomic_load_n(&waiter.asks, __ATOMIC_ACQUIRE)) {
+        sched_yield();
+    }
+    nanosleep(&a_while, NULL);
+    expect(lock->name, says, __atomic_load_n(&waiter.is_in, __ATOMIC_ACQUIRE), 0);
+    (reads_first ? lock->rdunlock : lock->wrunlock)(lock->object);
+    pthread_join(thread, NULL);
+    expect(lock->name, "whether who waited got in", waiter.is_in, 1);
+}
+
 int main(void) {
     begin();
     for (size_t which = 0; which < sizeof LOCKS / sizeof *LOCKS; which++) {
@@ -269,6 +304,9 @@ int main(void) {
             step_lock(lock, &STEPS[at]);
         }
         check_places(lock);
+        check_waiting(lock, "whether a writer is in beside a reader", 1, 1);
+        check_waiting(lock, "whether a writer is in beside a writer", 0, 1);
+        check_waiting(lock, "whether a reader is in beside a writer", 0, 0);
         check_exclusion(lock);
     }
     check_overflow(&LOCKS[0], 16384);

@@ -178,11 +178,19 @@ fn uncontended_alone_measures_nothing_else() {
         let text = measured(&format!("{kind}--uncontended --lock none --peers {peer},std"));
         assert!(text.contains(peer) && text.contains(cost), "{text}");
         assert!(!text.contains("throughput") && !text.contains("=="), "{text}");
-        // Two costs, each with a ratio and the two ends of its interval; bytes.
+        // Two costs, each with a ratio and its interval, or ranges where rounds are of two kinds; bytes.
         let row = text.lines().find(|line| line.starts_with(" std ")).expect("a row");
-        let figures =
-            row.split([' ', '(', ')', '–']).filter(|word| word.parse::<f64>().is_ok_and(|ns| ns > 0.0));
-        assert_eq!(figures.count(), 2 + 2 * 3 + 1, "{row}");
+        let numbers = |word: &str| {
+            let mut ends = word.trim_matches(['(', ')', '+']).split(['–']).flat_map(|part| part.split(".."));
+            ends.all(|end| end.parse::<f64>().is_ok_and(|ns| ns > 0.0))
+        };
+        let words: Vec<&str> = row.split_whitespace().skip(1).collect();
+        assert!(words.iter().all(|word| numbers(word)), "{row}");
+        let figures = words.iter().filter(|word| !word.starts_with('('));
+        assert_eq!(figures.count(), 2 + 2 + 1, "{row}");
+        let ranges = words.iter().filter(|word| word.contains("..")).count();
+        let intervals = words.iter().filter(|word| word.starts_with('(')).count();
+        assert!(intervals <= 2 && intervals + ranges >= 2, "each ratio has its ends: {row}");
     }
 }
 
