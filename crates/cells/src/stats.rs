@@ -239,6 +239,17 @@ impl Estimate {
         are_two_kinds(self.min, self.max).then(|| format!("{}..{}", form(self.min), form(self.max)))
     }
 
+    /// The mean; or the range, if the values are of two kinds.
+    pub fn middle(&self, form: fn(f64) -> String) -> String {
+        self.two_kinds(form).unwrap_or_else(|| form(self.mean))
+    }
+
+    /// The ends of its interval; or of the range, if the values are of two kinds.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        let interval = || self.ci95.map(|half| (self.mean - half, self.mean + half));
+        if are_two_kinds(self.min, self.max) { Some((self.min, self.max)) } else { interval() }
+    }
+
     /// The interval relative to the mean.
     pub fn relative(&self) -> Option<f64> {
         self.ci95.filter(|_| self.mean > 0.0).map(|ci| ci / self.mean)
@@ -339,6 +350,11 @@ impl Ratio {
     /// What is told of it: one figure, unless rounds are of two kinds.
     pub fn middle(&self) -> Option<f64> {
         self.range.is_none().then_some(self.ratio)
+    }
+
+    /// The same; the least, if there is a range.
+    pub fn least(&self) -> f64 {
+        self.range.map_or(self.ratio, |(least, _)| least)
     }
 
     /// The ends of what is told of it: its range, or its interval, if it has any.

@@ -83,11 +83,7 @@ pub fn add(text: Arguments<'_>) {
 
 /// Refuses `-`, which is standard output for other programs.
 pub fn no_stream(path: &Path) -> Result<(), String> {
-    if path == Path::new("-") {
-        Err("'-' is no file; standard output has the tables".to_owned())
-    } else {
-        Ok(())
-    }
+    if path == Path::new("-") { Err("'-' is no file: name one".to_owned()) } else { Ok(()) }
 }
 
 /// Creates the file of a flag before anything is run. One that is there is an error, unless it

@@ -1,5 +1,6 @@
 //! `stanchion sweep`: a grid of simulated cells, on this computer or on a cluster. The package for Python has
 //! the whole of it, and this command starts it in its own place: `python3 -m stanchion sweep`.
+use lab_kit::output::no_stream;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
@@ -41,6 +42,7 @@ pub(crate) struct Args {
 
 /// Becomes the package's program; returns why it could not.
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
+    no_stream(&args.out)?;
     let python = args.python.display();
     let mut probe = Command::new(&args.python);
     probe.args(["-c", "import stanchion._native, pyarrow"]).stdout(Stdio::null()).stderr(Stdio::null());

@@ -4,7 +4,7 @@ use super::table::Program;
 use core::fmt::Write;
 use lab_kit::compare::{Metric, Row};
 use lab_kit::provenance::Provenance;
-use lab_kit::stats::{Ratio, Summary};
+use lab_kit::stats::{MARKS, Ratio, Summary};
 use lab_kit::units::three_figures;
 use std::collections::BTreeSet;
 
@@ -21,7 +21,7 @@ const FAIL: &str = "**FAIL** ";
 
 /// An interval with the bar in it, or none, says that another measurement may say otherwise.
 fn verdict(ratio: Ratio, bar: f64) -> String {
-    let met = if ratio.middle().unwrap_or(ratio.ends().0) >= bar { "met" } else { "**missed**" };
+    let met = if ratio.least() >= bar { "met" } else { "**missed**" };
     let unsure = match ratio.bounds() {
         None => ", but by one value",
         Some(_) if ratio.may_be(bar) => ", but the bar is in the interval",
@@ -40,7 +40,7 @@ pub(crate) fn markdown(results: &Results, programs: &[Program]) -> String {
     let _ = writeln!(
         out,
         "Rates are per second and of each program's own kind; a ratio is of the runs of each repetition, geometric mean and 95 % interval over \
-         repetitions, and so is memory, the peak seen. Every run's output was verified; one that was not right fails its row."
+         repetitions, and so is memory, the peak seen. Every run's output was verified; one that was not right fails its row. {MARKS}."
     );
     let rows = results.measured.iter().flat_map(|measured| &measured.comparison.locks);
     let locks: BTreeSet<&str> = rows.map(|row| row.lock.as_str()).collect();
@@ -79,7 +79,7 @@ fn table(out: &mut String, results: &Results, programs: &[Program], lock: &str) 
                 continue;
             }
         };
-        *if ratio.ratio >= bar { &mut met } else { &mut missed } += 1;
+        *if ratio.least() >= bar { &mut met } else { &mut missed } += 1;
         let (own_rates, libc_rates): (Vec<f64>, Vec<f64>) =
             own.pairs(libc, &Metric::Rate).into_iter().unzip();
         let [libc, lock] =
@@ -190,6 +190,9 @@ mod tests {
         assert_eq!(verdict(0.9, 0.95, 0.96), "**missed**");
         let one = Ratio { ratio: 0.98, interval: None, range: None, mixed: false, pairs: 1 };
         assert_eq!(super::verdict(one, 0.97), "met, but by one value");
+        let apart =
+            Ratio { range: Some((0.9, 2.0)), interval: Some((1.2, 2.1)), ratio: 1.6, pairs: 5, ..one };
+        assert_eq!(super::verdict(apart, 0.97), "**missed**, but the bar is in the interval");
     }
 
     #[test]

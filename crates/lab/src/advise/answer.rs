@@ -11,7 +11,7 @@ use lab_kit::export::grid::{pieces, wrap};
 use lab_kit::export::legend::{self, Entry, Standing, legend, picked};
 use lab_kit::export::svg::{Plot, Point, Scale, Series};
 use lab_kit::export::{colours, page};
-use lab_kit::stats::{Estimate, Ratio};
+use lab_kit::stats::Ratio;
 use lab_kit::units::{format_ns, percent, plural, rate, three_figures};
 use maud::{Markup, html};
 use stanchion_cells::scenes::once;
@@ -148,7 +148,7 @@ fn columns<'a>(report: &Report) -> Vec<Column<Row<'a>>> {
     let beside = |row: &Row| Some(row.0.gain(row.1).filter(|_| row.1.lock != TODAY)?.to_string());
     let rates = |row: &Row| {
         let sound = row.1.failed.is_none();
-        sound.then(|| told(&row.1.rate))
+        sound.then(|| row.1.rate.middle(rate))
     };
     let mut columns = vec![
         Column::called("machine", |row: &Row| row.1.machine.clone()),
@@ -272,27 +272,13 @@ fn lines(report: &Report) -> Vec<Line<'_>> {
     locks.into_iter().zip(grey).map(|(lock, grey)| Line { lock, grey }).collect()
 }
 
-/// A rate over seeds, in words.
-fn told(of: &Estimate) -> String {
-    of.two_kinds(rate).unwrap_or_else(|| rate(of.mean))
-}
-
-/// Its interval; or from the least to the most, if seeds are of two kinds.
-fn ends(of: &Estimate) -> Option<(f64, f64)> {
-    if of.two_kinds(rate).is_some() {
-        Some((of.min, of.max))
-    } else {
-        of.ci95.map(|ci| (of.mean - ci, of.mean + ci))
-    }
-}
-
 fn plot(machine: &str, cells: &[&Cell], lines: &[Line]) -> Markup {
     let threads: BTreeSet<usize> = cells.iter().map(|cell| cell.workers).collect();
     let point = |cell: &&Cell| Point {
         threads: cell.workers,
         value: cell.rate.mean,
-        text: told(&cell.rate),
-        range: ends(&cell.rate),
+        text: cell.rate.middle(rate),
+        range: cell.rate.bounds(),
     };
     let series = lines.iter().enumerate().map(|(index, line)| Series {
         name: line.lock,
@@ -317,6 +303,7 @@ fn plot(machine: &str, cells: &[&Cell], lines: &[Line]) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_cells::stats::Estimate;
 
     #[test]
     fn ends_that_are_left_out_are_told() {

@@ -122,7 +122,9 @@ impl Report {
         let Some(advice) = &mut self.advice else { return };
         advice.free = free;
         let most = free.and_then(|free| free.bounds()).map(|(_, most)| most);
-        if most.is_some_and(|most| most < 1.0 + SAME && advice.gain.ratio < 1.0 + SAME) {
+        if most.is_some_and(|most| {
+            most < 1.0 + SAME && advice.gain.range.map_or(advice.gain.ratio, |(_, most)| most) < 1.0 + SAME
+        }) {
             advice.outlook = Outlook::None;
             TODAY.clone_into(&mut advice.take);
         }
@@ -204,7 +206,7 @@ fn judged(waiting: f64, gain: &Ratio) -> Outlook {
     }
 }
 
-/// The gain that is sure: the lower end of its interval.
+/// The gain that is sure: the lower end of what is told of it.
 fn sure(gain: &Ratio) -> f64 {
     gain.ends().0 - 1.0
 }
@@ -282,6 +284,12 @@ mod tests {
         let alone = free(1.0, 0.0).map(|free| Ratio { interval: None, ..free });
         assert_eq!(settled(alone), is(Outlook::Open, DEFAULT), "one seed");
         assert_eq!(settled(None), is(Outlook::Open, DEFAULT), "the user did not wait for it");
+        let mut two_kinds = report(vec![cell("libc", 2, &[1.0; 5]), cell("stanchion", 2, &[1.0; 5])]);
+        if let Some(advice) = &mut two_kinds.advice {
+            advice.gain.range = Some((0.8, 1.3));
+        }
+        two_kinds.settle(free(1.02, 0.01));
+        assert_eq!(two_kinds.advice.map(|advice| advice.outlook), Some(Outlook::Open), "it may be 1.3");
     }
 
     #[test]

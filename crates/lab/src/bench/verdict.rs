@@ -171,8 +171,7 @@ fn first_with(what: &str, mut items: Vec<String>) -> Vec<String> {
 fn weakest(report: &Report, best: &Candidate) -> Option<String> {
     let beside = best.cells.iter().filter_map(|cell| Some((cell, report.best_peer(cell)?)));
     let told = beside.filter(|(_, (_, ratio))| ratio.interval.is_some());
-    let least = |ratio: &Ratio| ratio.range.map_or(ratio.ratio, |(from, _)| from);
-    let (cell, (peer, ratio)) = told.min_by(|(_, (_, a)), (_, (_, b))| least(a).total_cmp(&least(b)))?;
+    let (cell, (peer, ratio)) = told.min_by(|(_, (_, a)), (_, (_, b))| a.least().total_cmp(&b.least()))?;
     let load = report.load(cell)?.with(cell.threads);
     (peer.lock != best.info.name).then(|| format!("throughput {ratio} of {} at {load}", peer.lock))
 }

@@ -55,7 +55,8 @@ fn work(report: &Report) -> Table {
 }
 
 fn notes(report: &Report) -> String {
-    let medians = if report.setting.runs > 1 { "; medians" } else { "" };
+    let medians =
+        if report.setting.runs > 1 { "\nfigures are medians; a..b: runs are of two kinds" } else { "" };
     let is_unfinished = |run: &Run| run.state == State::Unfinished;
     let unfinished = "\nunfinished: the work was not done at the limit; >: it would have taken longer";
     let unfinished = if report.runs.iter().any(is_unfinished) { unfinished } else { "" };
@@ -71,8 +72,7 @@ fn locks(report: &Report) -> impl Iterator<Item = &str> {
     report.setting.locks.iter().map(String::as_str).filter(run)
 }
 
-/// A figure of a lock. The one that leads shows the spread of several runs, or the range of two kinds, and
-/// why there is no figure.
+/// A figure of a lock. The one that leads shows the spread of several runs, too, and why there is no figure.
 pub(crate) fn cell(report: &Report, lock: &str, figure: &Column<Run>, leads: bool) -> String {
     let Some(summary) = summary(report, lock, |run| figure.number(run)) else {
         let word = match report.of(lock).last().map(|run| run.state) {

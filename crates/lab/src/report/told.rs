@@ -6,14 +6,12 @@ use lab_kit::column::Figure as _;
 use lab_kit::export::ratios::{Mark, ratios};
 use lab_kit::export::svg::{classes, marker, sample};
 use lab_kit::export::{colours, grid, page};
-use lab_kit::stats::{Ratio, Summary};
+use lab_kit::stats::{MARKS, Ratio, Summary};
 use lab_kit::units::plural;
 use maud::html;
 
 const NOTE: &str = "\
 Each ratio has its 95 % interval over rounds; a row with one round, or nothing in one, has none.
-a..b: rounds or seeds are of two kinds, from the least to the most that one says; ~: with some row
-they are.
 Of twenty rows that do not differ, one is clear by chance. Results of two days differ by more than
 rounds of one day do.";
 
@@ -99,7 +97,7 @@ pub(super) fn text(report: &Report, only_first: bool) -> String {
         let words = table.column_iter().count() + 1 - 2 * report.files.len();
         let _ = write!(text, "\n{}\n{}", figure.name, grid::pieces(&table, words));
     }
-    format!("{text}\n{NOTE}\n")
+    format!("{text}\n{NOTE}\n{MARKS}\n")
 }
 
 pub(super) fn csv(report: &Report) -> String {
@@ -167,7 +165,7 @@ pub(super) fn page(report: &Report) -> String {
             (ratios(&format!("{}: ratio to A", figure.name), "ratios to A, which the table has, too", marks(figure)))
             (page::table(&table(report, figure)))
         }
-        p.sub { (NOTE) }
+        p.sub { (NOTE) " " (MARKS) }
     };
     page::page("Results side by side", &colours(report.files.len()), &body)
 }

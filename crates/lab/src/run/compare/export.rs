@@ -116,7 +116,7 @@ fn of_runs<'a>() -> [Column<Line<'a>>; 9] {
 fn csv(report: &Report) -> String {
     let Comparison { setting, locks, .. } = &report.comparison;
     let ratios = locks.iter().filter_map(|row| {
-        let (median, ratio) = (row.summary.as_ref()?.median, row.ratio?.told()?);
+        let (median, ratio) = (row.summary.as_ref()?.middle(four_figures), row.ratio?.told()?);
         Some((&*row.lock, format!("median {median}, ratio {ratio}; {}", more(row)?)))
     });
     let mut about = about(report);

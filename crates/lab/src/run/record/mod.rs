@@ -14,7 +14,7 @@ use core::time::Duration;
 use cost::Costs;
 use file::{CpuTime, Meta, Totals};
 use lab_kit::export::{Exports, Writer};
-use lab_kit::output::{create_for, print};
+use lab_kit::output::{create_for, no_stream, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
 use stanchion::native::ticks;
@@ -47,6 +47,7 @@ impl Record {
     /// Makes both files.
     pub(crate) fn prepare(path: &Path, mib: u64, force: bool, is_quiet: bool) -> Result<Self, String> {
         let message = |error: io::Error| format!("--record {}: {error}", path.display());
+        no_stream(path).map_err(|why| format!("--record: {why}"))?;
         // By a path from the root because the program may run elsewhere.
         let path = std::path::absolute(path).map_err(message)?;
         super::library::word_of("record", &path)?;
