@@ -61,7 +61,9 @@ impl Queue {
     /// Sleeps if `unchanged` says so at the last moment, until woken, or for no reason.
     fn sleep(&self, unchanged: impl Fn() -> bool) {
         let me = engine::with(|_, who| who).unwrap_or(0);
-        self.announced.set(true);
+        if unchanged() {
+            self.announced.set(true);
+        }
         engine::halt(|| {
             let sleeps = unchanged();
             if sleeps {
@@ -106,6 +108,9 @@ impl AnyLock for FutexMutex {
     fn acquire(&self) {
         if self.try_acquire() {
             return;
+        }
+        if self.word.load(Relaxed) == AWAITED {
+            self.queue.sleep(|| self.word.peek() == AWAITED);
         }
         while self.word.swap(AWAITED, Acquire) != FREE {
             self.queue.sleep(|| self.word.peek() == AWAITED);
@@ -216,11 +221,16 @@ impl AnyRwLock for FutexRwLock {
     fn acquire_write(&self) {
         self.words.owner.load(Relaxed);
         let (mut seen, _) = self.change(Acquire, |seen| seen | WRITER);
+        let slept = seen & WRITER != 0;
         while seen & WRITER != 0 {
             self.writers.sleep(|| self.is(WRITER));
             (seen, _) = self.change(Acquire, |seen| seen | WRITER);
         }
         self.words.next.store(1, Relaxed);
+        if slept {
+            // Others may sleep, too: who slept calls for them when it leaves.
+            self.writers.announced.set(true);
+        }
         seen |= WRITER;
         while seen & WRITING == 0 && readers(seen) == 0 {
             match self.words.word.compare_exchange(seen, seen | WRITING, Acquire, Relaxed) {

@@ -285,26 +285,50 @@ fn libcs_last_reader_leaves_the_lock_to_a_writer_that_sleeps() {
     assert!(waited > 1_200_000, "the writer 0.3 ms, and then the reader 1 ms: {waited}");
 }
 
-#[test]
-fn libcs_owner_calls_the_kernel_for_a_waiter_that_does_not_sleep_yet() {
+/// How much longer two threads take, of which the first one computes for a while in the end, if each call that
+/// finds nobody to wake takes 3 us.
+fn calls_for_nobody(threads: impl Fn() -> [Writer; 2]) -> Time {
     let time = |kick_idle| {
+        let [mut last, other] = threads();
+        last.compute(100_000.0);
+        last.step(200_000.0, Step::Acquire(0));
+        last.step(200_000.0, Step::Release(0));
+        let scripts = vec![last.finish(), other.finish()];
         let mut machine = shared(2);
         (machine.host.halt, machine.host.kick_idle) = (10 * US, kick_idle);
-        let mut owner = Writer::new(0);
-        owner.step(0.0, Step::Acquire(0));
-        owner.compute(5_000.0);
-        owner.step(5_000.0, Step::Release(0));
-        owner.compute(100_000.0);
-        owner.step(105_000.0, Step::Acquire(0));
-        owner.step(105_000.0, Step::Release(0));
-        let mut waiter = Writer::new(0);
-        waiter.compute(1_000.0);
-        waiter.step(1_000.0, Step::Acquire(0));
-        waiter.step(5_000.0, Step::Release(0));
-        let scripts = vec![owner.finish(), waiter.finish()];
         play_on(&machine, &of(scripts, true).workload("test"), LOCKS[0], 2, 1, 1000 * MS).time
     };
-    assert_eq!(time(3 * US) - time(0), 3 * US, "one call, while the waiter is in its own");
+    time(3 * US) - time(0)
+}
+
+/// Comes after so many nanoseconds, and holds for as many as the second number says.
+fn comes(after: f64, acquire: Step, holds: f64, release: Step) -> Writer {
+    let mut writer = Writer::new(0);
+    writer.compute(after);
+    writer.step(after, acquire);
+    writer.compute(holds);
+    writer.step(after + holds, release);
+    writer
+}
+
+#[test]
+fn libcs_owner_calls_the_kernel_for_a_waiter_that_does_not_sleep_yet() {
+    let reads = |after| comes(after, Step::AcquireRead(1), 5_000.0, Step::ReleaseRead(1));
+    let writes = |after, lock| comes(after, Step::Acquire(lock), 5_000.0, Step::Release(lock));
+    // So does the waiter, which has marked the mutex, beside what the other one computes.
+    let of_mutex = calls_for_nobody(|| [writes(0.0, 0), writes(1_000.0, 0)]);
+    assert_eq!(of_mutex, 3 * US, "one call, while the waiter is in its own");
+    let of_reader = calls_for_nobody(|| [reads(0.0), writes(1_000.0, 1)]);
+    assert_eq!(of_reader, 3 * US, "the last reader, for the writer");
+    let of_nobody = calls_for_nobody(|| [reads(0.0), writes(50_000.0, 1)]);
+    assert_eq!(of_nobody, 0, "nobody has waited");
+}
+
+#[test]
+fn libcs_writer_that_slept_calls_the_kernel_for_others_that_may_sleep() {
+    let slept = || comes(30_000.0, Step::Acquire(1), 0.0, Step::Release(1));
+    let before = || comes(0.0, Step::Acquire(1), 100_000.0, Step::Release(1));
+    assert_eq!(calls_for_nobody(|| [slept(), before()]), 3 * US);
 }
 
 #[test]
