@@ -285,8 +285,8 @@ fn libcs_last_reader_leaves_the_lock_to_a_writer_that_sleeps() {
     assert!(waited > 1_200_000, "the writer 0.3 ms, and then the reader 1 ms: {waited}");
 }
 
-/// How much longer two threads take, of which the first one computes for a while in the end, if each call that
-/// finds nobody to wake takes 3 us.
+/// How much longer two threads take, of which the first one computes for a while in the end, if each call
+/// that finds nobody to wake takes 3 us.
 fn calls_for_nobody(threads: impl Fn() -> [Writer; 2]) -> Time {
     let time = |kick_idle| {
         let [mut last, other] = threads();
