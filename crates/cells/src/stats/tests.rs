@@ -1,4 +1,5 @@
 //! Means, intervals and ratios that can be worked out by hand.
+use super::summary::student;
 use super::*;
 
 #[test]
