@@ -88,7 +88,7 @@ pub(crate) fn run(root: &Path, looks: bool) -> Result<bool> {
     // Three tests count CPU time, of which emulated code takes six times as much.
     let skips = "--skip sleeps_while_a_writer_is_in --skip given_up_is_asleep".split(' ');
     // The emulator has no robust mutexes, executes no program, forks badly with threads: libc fails, too, or
-    // hangs to the limit. So many at once, because most of them only wait for it.
+    // hangs to the limit. Eight tests run at a time, as those that hang take no CPU.
     let posix = "--preload libc --preload ours --timeout 120 --jobs 8 --where-first-passes".split(' ');
     let mut passed = true;
     for step in [

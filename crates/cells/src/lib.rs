@@ -18,4 +18,4 @@ pub mod testing;
 pub mod threads;
 pub mod tuned;
 
-pub use stanchion_sim::{nearest, unknown};
+pub use stanchion_sim::unknown;

@@ -7,8 +7,7 @@ use stanchion_family::tunables;
 use stanchion_sim::machine::file::field_table;
 use stanchion_sim::machine::{self, Machine, SchedulerKind};
 use stanchion_sim::workload::{self, Takes, Workload};
-use stanchion_sim::{Failure, Spec, check, names_locks};
-use stanchion_sim::{nearest, unknown};
+use stanchion_sim::{Failure, Spec, check, names_locks, unknown};
 use std::sync::Arc;
 
 /// A machine, a workload and the counts that are simulated there.
@@ -112,8 +111,8 @@ fn tuning(set: &str) -> Result<(Tunable, u32), String> {
     let (name, value) = set.trim_start().trim_start_matches(TUNABLE).split_once('=').unwrap_or((set, ""));
     let (name, value) = (name.trim(), value.trim());
     let Some(&tunable) = tunables::ALL.iter().find(|tunable| tunable.name() == name) else {
-        let near = nearest(name, tunables::ALL.iter().map(|tunable| tunable.name())).join(", ");
-        return Err(format!("set: there is no tunable '{name}': nearest are {near}"));
+        let names = tunables::ALL.iter().map(|tunable| tunable.name());
+        return Err(format!("set: {}", unknown("tunable", name, names)));
     };
     let value = value
         .parse()

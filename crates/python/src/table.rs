@@ -47,10 +47,9 @@ impl Table {
     fn column(&self, name: &str) -> PyResult<&ArrayRef> {
         let known =
             || self.0.schema_ref().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>();
-        self.0.column_by_name(name).ok_or_else(|| {
-            let near = stanchion_sim::nearest(name, known()).join(", ");
-            PyKeyError::new_err(format!("no column '{name}': nearest are {near}"))
-        })
+        self.0
+            .column_by_name(name)
+            .ok_or_else(|| PyKeyError::new_err(stanchion_sim::unknown("column", name, known())))
     }
 }
 

@@ -121,10 +121,9 @@ impl Report {
     pub(super) fn settle(&mut self, free: Option<Ratio>) {
         let Some(advice) = &mut self.advice else { return };
         advice.free = free;
-        let most = free.and_then(|free| free.bounds()).map(|(_, most)| most);
-        if most.is_some_and(|most| {
-            most < 1.0 + SAME && advice.gain.range.map_or(advice.gain.ratio, |(_, most)| most) < 1.0 + SAME
-        }) {
+        let most_free = free.and_then(|free| free.bounds()).map(|(_, most)| most);
+        let most_gained = advice.gain.range.map_or(advice.gain.ratio, |(_, most)| most);
+        if most_free.is_some_and(|most| most.max(most_gained) < 1.0 + SAME) {
             advice.outlook = Outlook::None;
             TODAY.clone_into(&mut advice.take);
         }
