@@ -94,12 +94,9 @@ enum Task {
         #[arg(long, required = true)]
         dry_run: bool,
     },
-    /// Build the crates for aarch64 Linux and run their tests in an emulator
-    Aarch64 {
-        /// Say what is missing for it, and run nothing
-        #[arg(long)]
-        missing: bool,
-    },
+    /// Build the crates for aarch64 Linux and run their tests in an emulator; `.ci/run --nightly` installs
+    /// what that needs
+    Aarch64,
     /// Install the C library below the target directory, and build and run programs in C and C++ with it
     Capi,
     /// Run the tests of one lock in every world but the guest: under a minute, for whoever works on it
@@ -151,7 +148,7 @@ fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Task::Deb { check } => deb::run(&root, check)?,
         Task::Wheel(request) => registries::wheel(&root, &request)?,
         Task::Release { .. } => registries::crates(&root)?,
-        Task::Aarch64 { missing } => aarch64::run(&root, missing)?,
+        Task::Aarch64 => aarch64::run(&root)?,
         Task::Ci(request) => ci::run(&root, &request)?,
     };
     Ok(exit_code(is_clean))

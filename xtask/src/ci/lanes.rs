@@ -90,7 +90,6 @@ fn is_built_apart(job: &Job) -> bool {
         ["cargo", "xtask", name, ..] => !BUILD_THERE.contains(name),
         ["cargo", "deny", ..] => true,
         ["cargo", words @ ..] => words.iter().any(|word| ["--release", "--target-dir"].contains(word)),
-        ["msrv", ..] => false,
         _ => true,
     })
 }

@@ -135,24 +135,13 @@ fn select(jobs: Vec<Job>, only: &[String], speed: Speed) -> Result<Vec<Job>> {
     Ok(jobs)
 }
 
-/// Runs the steps until one fails. A job is skipped, too, if one of its steps is and none fails.
+/// Runs the steps until one fails.
 fn run_job(shell: &mut Shell<'_>, job: &Job) -> Outcome {
     if let Some(probe) = job.needs.as_ref().filter(|probe| !shell.succeeds(probe)) {
         return Outcome::Skipped(format!("`{}` fails here", probe.line));
     }
-    let mut all = Outcome::Ok;
-    for step in &job.steps {
-        let outcome = match step.words().as_slice() {
-            ["msrv", manifest, what @ ..] => shell.check_oldest(manifest, what),
-            _ => shell.run(step, &job.env),
-        };
-        match outcome {
-            Outcome::Ok => {}
-            skipped @ Outcome::Skipped(_) => all = skipped,
-            failed @ Outcome::Failed { .. } => return failed,
-        }
-    }
-    all
+    let mut ended = job.steps.iter().map(|step| shell.run(step, &job.env));
+    ended.find(|outcome| *outcome != Outcome::Ok).unwrap_or(Outcome::Ok)
 }
 
 #[cfg(test)]

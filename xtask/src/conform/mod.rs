@@ -107,19 +107,19 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
         }
         cases = passed.into_iter().map(|(case, _)| case).collect();
     }
-    let mut results = Results::new(&columns, &cases, request.json.as_deref());
+    let created =
+        |path: &PathBuf| fs::File::create(path).with_context(|| format!("--json {}", path.display()));
+    let mut results = Results::new(&columns, &cases, request.json.as_ref().map(created).transpose()?);
     let progress = Progress::new((columns.len() * cases.len()) as u64, false);
     let ran = columns.iter().enumerate().try_for_each(|(at, column)| {
         progress.now(column.name.clone());
         let note = |row, verdict: &Verdict| {
             progress.step();
-            results.note(at, row, verdict.clone())
+            Ok(results.note(at, row, verdict.clone())?)
         };
         run_cases(&cases, column, jobs, note).map(drop)
     });
     progress.finish();
-    // Also what an interrupted run knows.
-    results.write()?;
     ran?;
     print!("{}", results.render(request.all));
     Ok(results.all_fine())

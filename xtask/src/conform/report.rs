@@ -1,43 +1,42 @@
 //! The verdicts as a table, test by library, and as JSON.
 use super::Case;
 use super::runner::{Setting, Verdict};
-use anyhow::{Context as _, Result};
 use core::fmt::Write as _;
-use core::time::Duration;
 use serde_json::json;
-use std::fs;
-use std::path::Path;
-use std::time::Instant;
+use std::fs::File;
+use std::io::{self, Write as _};
 
 /// The group of tests that published tables show, whose rows are always printed.
 pub(super) const PROBE: &str = "probe.";
 const NOT_RUN: &str = "-";
-/// How often the file is written while the tests run.
-const EVERY: Duration = Duration::from_secs(2);
 
 pub(super) struct Results<'a> {
     columns: &'a [Setting],
     cases: &'a [Case],
     /// Of each column, of each test; what has not run yet has a dash.
     verdicts: Vec<Vec<Verdict>>,
-    file: Option<&'a Path>,
-    written: Instant,
+    /// Has one line of JSON for each verdict.
+    file: Option<File>,
 }
 
 impl<'a> Results<'a> {
-    pub(super) fn new(columns: &'a [Setting], cases: &'a [Case], file: Option<&'a Path>) -> Self {
+    pub(super) fn new(columns: &'a [Setting], cases: &'a [Case], file: Option<File>) -> Self {
         let verdicts = vec![vec![Verdict::new(NOT_RUN, ""); cases.len()]; columns.len()];
-        Self { columns, cases, verdicts, file, written: Instant::now() }
+        Self { columns, cases, verdicts, file }
     }
 
-    /// Takes a verdict, and writes the file unless it just was: an interrupted run leaves what it knows.
-    pub(super) fn note(&mut self, column: usize, row: usize, verdict: Verdict) -> Result<()> {
-        self.verdicts[column][row] = verdict;
-        if self.written.elapsed() < EVERY {
-            return Ok(());
+    /// Takes a verdict, and writes it down.
+    pub(super) fn note(&mut self, column: usize, row: usize, verdict: Verdict) -> io::Result<()> {
+        if let Some(file) = &mut self.file {
+            let (Setting { name, preload, .. }, Case { test, .. }) =
+                (&self.columns[column], &self.cases[row]);
+            let Verdict { word, what } = &verdict;
+            let line =
+                json!({ "library": name, "path": preload, "test": test, "verdict": word, "what": what });
+            writeln!(file, "{line}")?;
         }
-        self.written = Instant::now();
-        self.write()
+        self.verdicts[column][row] = verdict;
+        Ok(())
     }
 
     pub(super) fn all_fine(&self) -> bool {
@@ -86,21 +85,6 @@ impl<'a> Results<'a> {
             );
         }
         out
-    }
-
-    /// Writes one line of JSON for each verdict, if there is a file.
-    pub(super) fn write(&self) -> Result<()> {
-        let Some(file) = self.file else { return Ok(()) };
-        let mut text = String::new();
-        for (Setting { name, preload, .. }, verdicts) in self.columns.iter().zip(&self.verdicts) {
-            let known = self.cases.iter().zip(verdicts).filter(|(_, verdict)| verdict.word != NOT_RUN);
-            for (Case { test, .. }, Verdict { word, what }) in known {
-                let line =
-                    json!({ "library": name, "path": preload, "test": test, "verdict": word, "what": what });
-                let _ = writeln!(text, "{line}");
-            }
-        }
-        fs::write(file, text).with_context(|| format!("--json {}", file.display()))
     }
 }
 
