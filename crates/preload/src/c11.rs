@@ -4,6 +4,8 @@
 //! # Safety
 //!
 //! Functions that are exported ask of their callers what POSIX does.
+#![expect(clippy::missing_safety_doc, reason = "the head says it for all")]
+
 use crate::condition::{self, Until};
 use crate::mutex;
 use crate::object::{Mutex, NORMAL, RECURSIVE};

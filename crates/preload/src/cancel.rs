@@ -16,6 +16,8 @@
 //! # Safety
 //!
 //! Functions that are exported ask of their callers what POSIX does.
+#![expect(clippy::missing_safety_doc, reason = "the head says it for all")]
+
 use crate::condition::WAITER;
 use crate::libc_own::{Own, own};
 use crate::thread::Place;

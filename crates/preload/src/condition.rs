@@ -15,6 +15,8 @@
 //! # Safety
 //!
 //! Functions that are exported ask of their callers what POSIX does.
+#![expect(clippy::missing_safety_doc, reason = "the head says it for all")]
+
 use crate::cancel::{self, Type};
 use crate::libc_own::own;
 use crate::mutex;

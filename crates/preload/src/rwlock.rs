@@ -8,6 +8,8 @@
 //! # Safety
 //!
 //! Functions that are exported ask of their callers what POSIX does.
+#![expect(clippy::missing_safety_doc, reason = "the head says it for all")]
+
 use crate::config;
 use crate::fork;
 use crate::libc_own::own;

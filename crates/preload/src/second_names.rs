@@ -1,4 +1,6 @@
 //! libc has some functions by a second name each, which a few libraries use.
+#![expect(clippy::missing_safety_doc, reason = "each asks what its first name does")]
+
 use crate::mutex::{
     pthread_mutex_destroy, pthread_mutex_init, pthread_mutex_lock, pthread_mutex_trylock,
     pthread_mutex_unlock,

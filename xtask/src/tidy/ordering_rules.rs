@@ -1,18 +1,19 @@
 //! `ordering-tagged`, `ordering-pairs-meet` and `ordering-table-current`.
 use crate::orderings::tag::{LEAST_WORDS, Tag};
 use crate::orderings::{self, FileOrderings};
-use crate::workspace::{Finding, first_difference};
+use crate::workspace::{Finding, stale};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 const TAGGED: &str = "ordering-tagged";
 
 pub(super) fn check(root: &Path, files: &[FileOrderings]) -> Vec<Finding> {
-    let current = fs::read_to_string(root.join(orderings::PATH)).ok();
     let tagged = files.iter().flat_map(tagged);
     let whole = [ids_unique(files), pairs_meet(files)].into_iter().flatten();
-    tagged.chain(whole).chain(table_current(&orderings::render(files, root), current.as_deref())).collect()
+    let stale = stale(root, orderings::PATH, &orderings::render(files, root));
+    let message = "the table is not what the tags say; run `cargo xtask orderings`";
+    let stale = stale.map(|line| Finding::new(orderings::PATH, line, "ordering-table-current", message));
+    tagged.chain(whole).chain(stale).collect()
 }
 
 /// Sites without a tag, tags without a site, tags that do not parse.
@@ -71,17 +72,6 @@ fn pairs_meet(files: &[FileOrderings]) -> Vec<Finding> {
     findings
 }
 
-/// Whether the committed table is the one that is `wanted`, which the tags make.
-fn table_current(wanted: &str, current: Option<&str>) -> Vec<Finding> {
-    let message = match current {
-        Some(text) if text == wanted => return Vec::new(),
-        Some(_) => "the table is not what the tags say; run `cargo xtask orderings`",
-        None => "the table is missing; run `cargo xtask orderings`",
-    };
-    let line = first_difference(current.unwrap_or_default(), wanted);
-    vec![Finding::new(orderings::PATH, line, "ordering-table-current", message)]
-}
-
 fn all_tags(files: &[FileOrderings]) -> impl Iterator<Item = (&str, &Tag)> {
     files.iter().flat_map(|file| file.tags.iter().map(|tag| (file.path.as_str(), tag)))
 }
@@ -91,6 +81,7 @@ mod tests {
     use super::*;
     use crate::orderings::collect;
     use crate::workspace::Source;
+    use std::fs;
 
     fn file(path: &str, text: &str) -> FileOrderings {
         collect(&Source::parse(path, text).expect("the snippet parses"))
@@ -192,20 +183,22 @@ mod tests {
 
     #[test]
     fn a_stale_or_missing_table_is_found() {
-        let current = orderings::table(&[file("crates/core/src/tas.rs", LOCK)], |_| String::new());
-        assert!(table_current(&current, Some(&current)).is_empty());
-        assert_eq!(
-            printed(&table_current(&current, Some("# Memory orderings\n\nold\n"))),
-            [
-                "docs/orderings.md:3: [ordering-table-current] the table is not what the tags say; run `cargo xtask \
-                 orderings`"
-            ]
-        );
-        assert_eq!(
-            printed(&table_current(&current, None)),
-            [
-                "docs/orderings.md:1: [ordering-table-current] the table is missing; run `cargo xtask orderings`"
-            ]
-        );
+        let root = std::env::temp_dir().join(format!("stanchion-orderings-{}", std::process::id()));
+        fs::create_dir_all(root.join("docs")).expect("a directory");
+        let files = [file("crates/core/src/tas.rs", LOCK)];
+        let rendered = orderings::render(&files, &root);
+        let found = |current: Option<&str>| {
+            let path = root.join(orderings::PATH);
+            current.map_or(Ok(()), |text| fs::write(path, text)).expect("it can be written");
+            printed(&check(&root, &files))
+        };
+        let at = |line| {
+            let told = "the table is not what the tags say; run `cargo xtask orderings`";
+            vec![format!("docs/orderings.md:{line}: [ordering-table-current] {told}")]
+        };
+        assert_eq!(found(None), at(1));
+        assert_eq!(found(Some("# Memory orderings\n\nold\n")), at(3));
+        assert!(found(Some(&rendered)).is_empty());
+        fs::remove_dir_all(root).expect("it is there");
     }
 }

@@ -1,14 +1,12 @@
-//! `unsafe-justified`: each unsafe block says why it is sound, each unsafe function what it asks.
+//! `unsafe-justified`: each unsafe block says why it is sound. What an unsafe function asks, a lint of clippy
+//! sees (`missing_safety_doc`).
 //!
-//! `unsafe-confined`: crates that need no unsafe code forbid it at their root. Where one denies it, whoever
-//! lifts the denial gives a reason. Clippy sees that of outer attributes only, and may be told not to.
+//! `unsafe-confined`: crates that need no unsafe code forbid it at their root, or deny it. That whoever lifts
+//! the denial gives a reason, lints of clippy see (`allow_attributes` and its fellow).
 use super::Wrong;
 use crate::tokens::{Token, reads};
 use crate::workspace::Source;
-use syn::visit::{self, Visit};
-use syn::{
-    Attribute, ForeignItemFn, Ident, ImplItem, ItemFn, ItemImpl, ItemTrait, Safety, Signature, TraitItemFn,
-};
+use syn::Attribute;
 
 const LEAST_WORDS: usize = 4;
 const PLACEHOLDERS: [&str; 6] = ["untriaged", "todo", "fixme", "safe because", "trust me", "see above"];
@@ -25,11 +23,7 @@ pub(super) fn justified(source: &Source) -> Vec<Wrong> {
             }
         }
     }
-    // Functions that a module exports may have their contract in its head, once.
-    let told_once = source.file.attrs.iter().any(documents_safety);
-    let mut declarations = Declarations { told_once, findings };
-    declarations.visit_file(&source.file);
-    declarations.findings
+    findings
 }
 
 /// Looks for the comment above the line, then above the statement.
@@ -56,68 +50,6 @@ fn safety_text(source: &Source, line: usize) -> Option<String> {
     Some(text["SAFETY:".len()..].trim().to_owned())
 }
 
-struct Declarations {
-    told_once: bool,
-    findings: Vec<Wrong>,
-}
-
-impl Declarations {
-    fn declared(&mut self, what: &str, name: &Ident, attributes: &[Attribute]) {
-        if !attributes.iter().any(documents_safety) {
-            let message = format!("unsafe {what} `{name}` has no `# Safety` section; document what it asks");
-            self.findings.push((name.span().start().line, message));
-        }
-    }
-
-    fn function(&mut self, signature: &Signature, attributes: &[Attribute]) {
-        let is_told = self.told_once && signature.abi.is_some();
-        if matches!(signature.safety, Safety::Unsafe(_)) && !is_told {
-            self.declared("fn", &signature.ident, attributes);
-        }
-    }
-}
-
-impl<'ast> Visit<'ast> for Declarations {
-    fn visit_item_fn(&mut self, node: &'ast ItemFn) {
-        self.function(&node.sig, &node.attrs);
-        visit::visit_item_fn(self, node);
-    }
-
-    fn visit_trait_item_fn(&mut self, node: &'ast TraitItemFn) {
-        self.function(&node.sig, &node.attrs);
-        visit::visit_trait_item_fn(self, node);
-    }
-
-    fn visit_foreign_item_fn(&mut self, node: &'ast ForeignItemFn) {
-        self.function(&node.sig, &node.attrs);
-    }
-
-    fn visit_item_trait(&mut self, node: &'ast ItemTrait) {
-        if node.unsafety.is_some() {
-            self.declared("trait", &node.ident, &node.attrs);
-        }
-        visit::visit_item_trait(self, node);
-    }
-
-    fn visit_item_impl(&mut self, node: &'ast ItemImpl) {
-        // A method of a trait impl takes its contract from the trait.
-        if node.trait_.is_none() {
-            for item in &node.items {
-                if let ImplItem::Fn(function) = item {
-                    self.function(&function.sig, &function.attrs);
-                }
-            }
-        }
-        visit::visit_item_impl(self, node);
-    }
-}
-
-fn documents_safety(attribute: &Attribute) -> bool {
-    let syn::Meta::NameValue(doc) = &attribute.meta else { return false };
-    let syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::Str(text), .. }) = &doc.value else { return false };
-    doc.path.is_ident("doc") && text.value().lines().any(|line| line.trim() == "# Safety")
-}
-
 /// Crates under the rule, by directory, with what may stand at their roots.
 const CONFINED: &[(&str, &[&str])] = &[
     ("crates/core", &["forbid"]),
@@ -136,13 +68,6 @@ pub(super) fn confined(source: &Source) -> Vec<Wrong> {
     let within = |krate: &str| source.path.strip_prefix(krate)?.strip_prefix("/src/");
     let confined = CONFINED.iter().find_map(|(krate, levels)| Some((within(krate)?, *levels)));
     let Some((path, levels)) = confined else { return Vec::new() };
-    let mut found = Vec::new();
-    if levels.contains(&"deny") {
-        let tokens = &source.tokens;
-        let lifted = (0..tokens.len()).filter(|&at| lifts(tokens, at));
-        let what = "the denial of unsafe code is lifted; use `#[expect(unsafe_code, reason = \"...\")]`";
-        found.extend(lifted.map(|at| (tokens[at].start.line, what.to_owned())));
-    }
     let is_confined = |attribute: &Attribute| {
         let lints =
             attribute.meta.require_list().map_or_else(|_| String::new(), |list| list.tokens.to_string());
@@ -152,21 +77,10 @@ pub(super) fn confined(source: &Source) -> Vec<Wrong> {
     // Of a library or a program.
     let is_root = ["lib.rs", "main.rs"].contains(&path)
         || path.strip_prefix("bin/").is_some_and(|rest| !rest.contains('/') || rest.ends_with("/main.rs"));
-    if is_root && !source.file.attrs.iter().any(is_confined) {
-        found.push((1, format!("the crate root lacks `#![{}(unsafe_code)]`; add it", levels[0])));
+    if !is_root || source.file.attrs.iter().any(is_confined) {
+        return Vec::new();
     }
-    found
-}
-
-/// Whether a level of lints stands at `at` that lets unsafe code in without a reason.
-fn lifts(tokens: &[Token], at: usize) -> bool {
-    let level = tokens[at].text.as_str();
-    if !["allow", "warn", "expect"].contains(&level) || !reads(tokens, at + 1, &["("]) {
-        return false;
-    }
-    let arguments = &tokens[at + 1..tokens[at + 1].end];
-    let has = |word: &str| arguments.iter().any(|token| token.text == word);
-    has("unsafe_code") && !(level == "expect" && has("reason"))
+    vec![(1, format!("the crate root lacks `#![{}(unsafe_code)]`; add it", levels[0]))]
 }
 
 #[cfg(test)]
@@ -241,23 +155,6 @@ mod tests {
     }
 
     #[test]
-    fn declarations_document_safety() {
-        assert_eq!(
-            found("/// Unlocks.\nunsafe fn unlock() {}\nunsafe trait Raw {}\nimpl A { unsafe fn b() {} }"),
-            [
-                "a.rs:2: [unsafe-justified] unsafe fn `unlock` has no `# Safety` section; document what it asks",
-                "a.rs:3: [unsafe-justified] unsafe trait `Raw` has no `# Safety` section; document what it asks",
-                "a.rs:4: [unsafe-justified] unsafe fn `b` has no `# Safety` section; document what it asks",
-            ]
-        );
-        let clean = "/// Unlocks.\n///\n/// # Safety\n///\n/// Held.\nunsafe fn unlock() {}\n\
-                     // SAFETY: it excludes as the trait asks\nunsafe impl Raw for A { unsafe fn unlock() {} }";
-        assert_eq!(found(clean), Vec::<String>::new());
-        let exported = "//! # Safety\n//!\n//! As C asks.\nunsafe extern \"C\" fn a() {}\nunsafe fn b() {}";
-        assert_eq!(found(exported).len(), 1);
-    }
-
-    #[test]
     fn bare_roots_are_found() {
         assert_eq!(
             findings("unsafe-confined", "crates/core/src/lib.rs", "//! Core.\n#![deny(unsafe_code)]\n"),
@@ -272,15 +169,6 @@ mod tests {
             ]
         );
         assert_eq!(findings("unsafe-confined", "crates/lab/src/bin/peer.rs", "//! Peer.\n").len(), 1);
-    }
-
-    #[test]
-    fn lifting_without_a_reason_is_found() {
-        let found = |text| findings("unsafe-confined", "crates/lab/src/peers.rs", text).len();
-        assert_eq!(found("//! Peers.\n#[allow(unsafe_code)]\nmod pthread;\n"), 1);
-        assert_eq!(found("//! Peers.\n#![allow(unsafe_code, reason = \"x\")]\n"), 1);
-        assert_eq!(found("#[expect(unsafe_code)]\nmod b;\n"), 1);
-        assert_eq!(found("#[expect(unsafe_code, reason = \"calls pthread\")]\nmod b;\n"), 0);
     }
 
     #[test]

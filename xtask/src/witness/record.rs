@@ -1,11 +1,10 @@
 //! Which orderings can be weaker and how, what notices that, and arguments for those where nothing does.
+use crate::files;
 use crate::orderings::FileOrderings;
 use crate::sites::Site;
 use crate::workspace::Finding;
-use anyhow::{Context as _, Result};
-use core::fmt::Write as _;
+use anyhow::Result;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::Path;
 
 /// One ordering made weaker.
@@ -23,8 +22,8 @@ pub(crate) struct Weaker {
 }
 
 impl Weaker {
-    pub(crate) fn key(&self) -> (String, String) {
-        (self.id.clone(), self.what.clone())
+    pub(crate) fn key(&self) -> String {
+        format!("{} {}", self.id, self.what)
     }
 }
 
@@ -100,8 +99,8 @@ const INTRO: &str = "\
 # those stand in docs/unwitnessed.toml.
 ";
 
-/// What came of one weaker ordering, or why it stays: by its tag and what was changed.
-pub(crate) type Record = BTreeMap<(String, String), String>;
+/// What came of one weaker ordering, or why it stays: by its key.
+pub(crate) type Record = BTreeMap<String, String>;
 
 /// No check failed though some program got there.
 pub(crate) const UNNOTICED: &str = "unnoticed";
@@ -114,40 +113,22 @@ pub(crate) fn is_witness(result: &str) -> bool {
 
 /// The record and the arguments; those of a file that is not there are none.
 pub(crate) fn read(root: &Path) -> Result<(Record, Record)> {
-    let read =
-        |path: &'static str| parse(&fs::read_to_string(root.join(path)).unwrap_or_default()).context(path);
-    Ok((read(WITNESSES)?, read(ARGUMENTS)?))
-}
-
-/// Reads either file: tables of strings by tag.
-fn parse(text: &str) -> Result<Record, toml::de::Error> {
-    let tables: BTreeMap<String, BTreeMap<String, String>> = toml::from_str(text)?;
-    let of_tag = |(id, entries): (String, BTreeMap<String, String>)| {
-        entries.into_iter().map(move |(what, result)| ((id.clone(), what), result))
-    };
-    Ok(tables.into_iter().flat_map(of_tag).collect())
+    let of = |path| if root.join(path).exists() { files::read(root, path) } else { Ok(Record::new()) };
+    Ok((of(WITNESSES)?, of(ARGUMENTS)?))
 }
 
 pub(crate) fn write(record: &Record, plan: &[Weaker]) -> String {
-    let mut out = INTRO.to_owned();
-    let mut last = "";
-    for weaker @ Weaker { id, what, .. } in plan {
-        let Some(result) = record.get(&weaker.key()) else { continue };
-        if last != id {
-            let _ = write!(out, "\n[\"{id}\"]\n");
-            last = id;
-        }
-        let _ = writeln!(out, "\"{what}\" = \"{result}\"");
-    }
-    out
+    let keys = plan.iter().map(Weaker::key);
+    let lines = keys.filter_map(|key| Some(format!("\"{key}\" = \"{}\"\n", record.get(&key)?)));
+    INTRO.to_owned() + &lines.collect::<String>()
 }
 
 /// What is missing in the record, or in the arguments, or too much in either.
 pub(crate) fn findings(plan: &[Weaker], record: &Record, arguments: &Record) -> Vec<Finding> {
-    let finding = |path, (id, what): &(String, String), wrong: &str| {
-        Finding::new(path, 1, "witnesses-current", format!("{id}: `{what}` {wrong}"))
+    let finding = |path, key: &String, wrong: &str| {
+        Finding::new(path, 1, "witnesses-current", format!("`{key}` {wrong}"))
     };
-    let planned: Vec<(String, String)> = plan.iter().map(Weaker::key).collect();
+    let planned: Vec<String> = plan.iter().map(Weaker::key).collect();
     let missing = planned.iter().filter_map(|key| match record.get(key) {
         None => Some(finding(WITNESSES, key, "is not recorded; run `cargo xtask witness --again`")),
         Some(result) if !is_witness(result) && !arguments.contains_key(key) => {
@@ -167,10 +148,12 @@ pub(crate) fn findings(plan: &[Weaker], record: &Record, arguments: &Record) -> 
 
 /// For the table: what notices a weaker ordering of tag `id`.
 pub(crate) fn column(id: &str, record: &Record, arguments: &Record) -> String {
-    let of_id = record.iter().filter(|((tag, _), _)| tag == id);
-    let told = of_id.map(|(entry @ (_, what), result)| match arguments.get(entry) {
-        Some(argument) if !is_witness(result) => format!("{what}: {result}; {argument}"),
-        _ => format!("{what}: {result}"),
+    let told = record.iter().filter_map(|(key, result)| {
+        let what = key.strip_prefix(id)?.strip_prefix(' ')?;
+        Some(match arguments.get(key) {
+            Some(argument) if !is_witness(result) => format!("{what}: {result}; {argument}"),
+            _ => format!("{what}: {result}"),
+        })
     });
     told.collect::<Vec<_>>().join("<br>")
 }
@@ -231,16 +214,16 @@ mod tests {
         let mut record = Record::new();
         record.insert(plan()[0].key(), "byte/two: race".to_owned());
         record.insert(plan()[1].key(), UNNOTICED.to_owned());
-        assert_eq!(parse(&write(&record, &plan())), Ok(record));
+        assert_eq!(toml::from_str(&write(&record, &plan())), Ok(record));
     }
 
     #[test]
     fn what_is_missing_or_stale_is_found() {
-        let record = parse(
-            "[Q1]\n\"swap: AcqRel to Acquire\" = \"unnoticed\"\n\"swap: Old to New\" = \"byte/two: race\"\n",
-        )
-        .expect("reads");
-        let arguments = parse("[Q1]\n\"swap: Old to New\" = \"nobody cares\"\n").expect("reads");
+        let keyed = |entries: &[(&str, &str)]| -> Record {
+            entries.iter().map(|&(what, result)| (format!("Q1 {what}"), result.to_owned())).collect()
+        };
+        let record = keyed(&[("swap: AcqRel to Acquire", UNNOTICED), ("swap: Old to New", "byte/two: race")]);
+        let arguments = keyed(&[("swap: Old to New", "nobody cares")]);
         let found: Vec<String> =
             findings(&plan(), &record, &arguments).iter().map(ToString::to_string).collect();
         assert_eq!(found.len(), 4, "{found:?}");
