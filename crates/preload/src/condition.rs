@@ -1,7 +1,12 @@
 //! `pthread_cond_*`.
 //!
 //! Waiters stand in line in the condition itself (`stanchion::condvar`). One that is notified by the holder
-//! of its mutex is left with the mutex, and woken when that is released.
+//! of its mutex is left with the mutex, and woken when that is released: before, it would find it held, or
+//! take the holder's CPU from under it.
+//!
+//! One that is notified alone, and slept on another CPU, is woken at once. It leaves the holder its CPU. And
+//! of two sides that keep each other in work, a wake-up within the section holds up both for as long. One
+//! behind it slows the side that wakes, until the other has nothing to do, sleeps, and has to be woken again.
 //!
 //! Who owns what, as both objects say:
 //!
@@ -130,6 +135,9 @@ fn notify(condition: &Condition, most: usize) {
     let relay = |waiter: NonNull<Waiter>| {
         // SAFETY: `notify` chose the waiter, which exists until it is told, and so does its mutex.
         unsafe {
+            if most == 1 && !waiter.as_ref().is_at_home() {
+                return false;
+            }
             let address = waiter.as_ref().mutex().cast_mut().cast::<pthread_mutex_t>();
             let mutex = Mutex::at(address);
             mutex::ours(mutex).is_some() && mutex.relay(waiter)

@@ -9,6 +9,7 @@ use core::panic::AssertUnwindSafe;
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 use stanchion::condvar::{Ending, Relay, WaitQueue, Waiter};
 use stanchion::deadline::{Clock, Deadline};
 use stanchion::{Condvar, Mutex};
@@ -256,6 +257,33 @@ fn a_relay_wakes_one_waiter_a_release() {
     });
     // SAFETY: no thread is left.
     assert!(unsafe { shared.relay.is_empty() });
+}
+
+#[test]
+fn a_waiter_is_at_home_on_the_cpu_where_it_was_listed() {
+    let moves_to = |cpu| {
+        let mut only = CpuSet::new();
+        only.set(cpu);
+        sched_setaffinity(None, &only).expect("a CPU of ours");
+    };
+    // A thread of its own, as it is moved.
+    thread::spawn(move || {
+        let all = sched_getaffinity(None).expect("it is known");
+        let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu));
+        moves_to(cpus.next().expect("one runs us"));
+        let (queue, waiter) = (WaitQueue::new(), Waiter::new());
+        // SAFETY: the waiter stays until `sleep` is over.
+        unsafe { queue.list(&waiter, core::ptr::null()) };
+        assert!(waiter.is_at_home());
+        // Elsewhere it may take a system call to know, which is not made.
+        if let Some(other) = cpus.next().filter(|_| cfg!(target_arch = "x86_64")) {
+            moves_to(other);
+            assert!(!waiter.is_at_home());
+        }
+        assert_eq!(queue.sleep(&waiter, Some(&Deadline::EPOCH), || false), Ending::TimedOut);
+    })
+    .join()
+    .expect("no panic");
 }
 
 #[test]

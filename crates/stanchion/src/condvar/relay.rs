@@ -1,8 +1,8 @@
 //! Waiters that were notified by somebody who held their mutex, and are woken one at a time as it is
 //! released.
 //!
-//! To wake a waiter while its mutex is held is to wake it for nothing, and to wake all of them at once is a
-//! stampede. So whoever notifies and holds the mutex leaves the waiters with the mutex; each release wakes
+//! To wake a waiter while its mutex is held may be to wake it for nothing, and to wake all of them at once is
+//! a stampede. So whoever notifies and holds the mutex leaves the waiters with the mutex; each release wakes
 //! the first, by priority and arrival, which releases in its turn, and so on.
 use super::ring;
 use super::waiter::Waiter;

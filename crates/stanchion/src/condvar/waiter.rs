@@ -61,14 +61,16 @@ pub struct Waiter {
     pub(super) poked: AtomicBool,
     /// The real-time priority of its thread when it was listed.
     pub(super) priority: Cell<u8>,
+    /// The CPU on which its thread listed it, if that is at hand.
+    pub(super) home: Cell<u16>,
     pub(super) next: Cell<*const Waiter>,
     pub(super) previous: Cell<*const Waiter>,
     /// The mutex that it will acquire next, as the one who waits names it.
     pub(super) mutex: Cell<*const ()>,
 }
 
-// SAFETY: the links, the priority and the mutex are touched under a guard (IL1), or by the waiter's own
-// thread while nobody else knows of it (IL4).
+// SAFETY: the links, the priority, the home and the mutex are touched under a guard (IL1), or by the waiter's
+// own thread while nobody else knows of it (IL4).
 unsafe impl Sync for Waiter {}
 
 impl Waiter {
@@ -78,6 +80,7 @@ impl Waiter {
             state: AtomicU32::new(IDLE),
             poked: AtomicBool::new(false),
             priority: Cell::new(0),
+            home: Cell::new(0),
             next: Cell::new(ptr::null()),
             previous: Cell::new(ptr::null()),
             mutex: Cell::new(ptr::null()),
@@ -100,6 +103,12 @@ impl Waiter {
         // ord: CW1 pairs L19: what the poke is about was there before; what its thread reads next is read
         // after
         self.poked.swap(false, Ordering::SeqCst)
+    }
+
+    /// Whether its thread was on the calling thread's CPU when it was listed: it may take that CPU from the
+    /// calling thread when it wakes. Yes where a system call would have to tell.
+    pub fn is_at_home(&self) -> bool {
+        os::cpu().is_none_or(|cpu| self.home.get() == cpu as u16)
     }
 
     /// The mutex that it named when it was listed.
