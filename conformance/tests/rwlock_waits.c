@@ -109,3 +109,25 @@ TEST_EACH(urgent_threads_preempt_the_others, KINDS) {
     make_lock(KINDS[row].kind);
     urgent_ones_preempt_the_others(write_l, unlock_l);
 }
+
+static void *holds_for_a_while(void *unused) {
+    GIVES(pthread_rwlock_wrlock(&L), 0);
+    sleep_us(600000);
+    GIVES(pthread_rwlock_unlock(&L), 0);
+    return unused;
+}
+
+/* Who waits longer than a second may look around; nothing happens to the lock then. */
+TEST_EACH(writers_wait_for_seconds, KINDS) {
+    pthread_t threads[4];
+    make_lock(KINDS[row].kind);
+    GIVES(pthread_rwlock_wrlock(&L), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) threads[i] = START(holds_for_a_while, NULL);
+    sleep_us(3000000);
+    GIVES(pthread_rwlock_unlock(&L), 0);
+    for (size_t i = 0; i < ROWS(threads); i++) END(threads[i]);
+    GIVES(pthread_rwlock_trywrlock(&L), 0);
+    GIVES(pthread_rwlock_unlock(&L), 0);
+    GIVES(pthread_rwlock_tryrdlock(&L), 0);
+    GIVES(pthread_rwlock_unlock(&L), 0);
+}

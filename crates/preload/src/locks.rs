@@ -4,7 +4,7 @@
 use core::sync::atomic::{AtomicU32, Ordering};
 use stanchion::Excludes;
 use stanchion::deadline::Deadline;
-use stanchion::native::{Native, Observed};
+use stanchion::native::{Looking, Native};
 #[cfg(not(feature = "family"))]
 use stanchion_core as rows;
 use stanchion_core::transitions::Word;
@@ -13,7 +13,7 @@ use stanchion_core::{ConstLock, RawLock, StanchionLock};
 use stanchion_family as rows;
 
 /// The world of locks in foreign memory, in which `stats` can see what happens.
-pub(crate) type World = Native<Observed>;
+pub(crate) type World = Native<Looking>;
 
 /// The default lock, which is called directly.
 pub(crate) type Default = StanchionLock<World>;

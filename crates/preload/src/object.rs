@@ -47,7 +47,7 @@
 //!
 //! `pthread_spinlock_t`, 4 bytes: see `spin.rs`.
 use crate::fork::{adopt, generation};
-use crate::locks::{Choice, World};
+use crate::locks::Choice;
 use crate::thread::me;
 use crate::whose::Trap;
 use core::cell::UnsafeCell;
@@ -57,6 +57,7 @@ use core::time::Duration;
 use libc::{pthread_cond_t, pthread_mutex_t, pthread_rwlock_t};
 use stanchion::condvar::{Relay, WaitQueue, Waiter};
 use stanchion::deadline::Deadline;
+use stanchion::native::{Native, Observed};
 use stanchion_core::{QueuedRwLock, RawRwLock, TooManyReaders};
 
 /// Our mutex.
@@ -177,23 +178,31 @@ impl Mutex {
         self.owner.load(Ordering::Relaxed) == me()
     }
 
-    /// Leaves a waiter with the mutex, to be woken when it is released. `false` unless the caller holds it.
+    /// Leaves a waiter with the mutex, to be woken when it is released. `false` unless the caller holds it;
+    /// or if the waiter was notified `alone`, slept on another CPU, and passes nobody who stands here.
     ///
     /// # Safety
     ///
     /// The waiter must have been given to the caller by `notify`.
-    pub(crate) unsafe fn relay(&self, waiter: NonNull<Waiter>) -> bool {
+    pub(crate) unsafe fn relay(&self, waiter: NonNull<Waiter>, alone: bool) -> bool {
         // Somebody else may unlock it for us, as libc lets them for normal ones: they wait while the mark is
         // there, and we leave it alone if they were first.
         // ord: M56 pairs M57: what the last one to leave a waiter here wrote
         if self.owner.compare_exchange(me(), me() | RELAYING, Ordering::Acquire, Ordering::Relaxed).is_err() {
             return false;
         }
-        // SAFETY: the mutex is held, and cannot be released while the mark is there (L5).
-        unsafe { self.relay.take(waiter) };
+        // SAFETY: the mutex is held, and cannot be released while the mark is there (L5). A waiter that
+        // `notify` gave exists until it is told.
+        let stays = unsafe {
+            let stays = !alone || waiter.as_ref().is_at_home() || !self.relay.is_empty();
+            if stays {
+                self.relay.take(waiter);
+            }
+            stays
+        };
         // ord: M57 pairs M56, M58: the waiter is there before somebody else releases
         self.owner.store(me(), Ordering::Release);
-        true
+        stays
     }
 
     /// Takes the mutex away from its owner, whoever that is, so that the calling thread can release it.
@@ -240,7 +249,7 @@ pub(crate) struct RwLock {
     pub(crate) write_record: AtomicU16,
     _libcs_writer: u32,
     pub(crate) shared: AtomicU32,
-    lock: UnsafeCell<QueuedRwLock<World>>,
+    lock: UnsafeCell<QueuedRwLock<Native<Observed>>>,
     pub(crate) generation: AtomicU16,
     /// Whether the writer's hold is timed for `stats`.
     pub(crate) timed: AtomicU8,
@@ -269,7 +278,7 @@ impl RwLock {
 
     /// The lock itself.
     #[inline(always)]
-    pub(crate) fn lock(&self) -> &QueuedRwLock<World> {
+    pub(crate) fn lock(&self) -> &QueuedRwLock<Native<Observed>> {
         // SAFETY: it is shared, but for the moment at which it is cleaned up, when nobody uses it (IW4).
         unsafe { &*self.lock.get() }
     }

@@ -38,7 +38,6 @@ use core::mem::offset_of;
 use core::ptr::with_exposed_provenance;
 use core::sync::atomic::{Ordering, fence};
 use core::time::Duration;
-use libc::pthread_mutex_t;
 use stanchion::deadline::sleep;
 
 /// What is told of a mutex.
@@ -52,16 +51,12 @@ const LIBCS: i32 = 1 << 23;
 pub(crate) const LOOKS: u32 = 10_000;
 pub(crate) const PAUSE: Duration = Duration::from_micros(50);
 
-/// A thread of ours has slept long in the queue of the default lock at this address.
+/// A thread of ours has slept long in the queue of the default lock at this address, which is a mutex's:
+/// those of reader-writer locks are of another kind, whose threads do not look around.
 pub(crate) fn look_at(word: usize) {
-    const BEFORE: usize = offset_of!(Mutex, word);
-    const { assert!(BEFORE.is_multiple_of(align_of::<pthread_mutex_t>())) };
-    if !word.is_multiple_of(align_of::<pthread_mutex_t>()) {
-        return; // the queue of a reader-writer lock, which is its second word
-    }
     // SAFETY: the word is a mutex's, which lives while a thread waits for it, with the default lock.
     unsafe {
-        let mutex = &*with_exposed_provenance::<Mutex>(word - BEFORE);
+        let mutex = &*with_exposed_provenance::<Mutex>(word - offset_of!(Mutex, word));
         if mutex.is_disturbed() {
             mutex.settle(Choice::DEFAULT);
         }

@@ -1,6 +1,6 @@
 //! Lock events of the native world: one array of counters a thread slot, summed when read.
 use super::chunks::{Chunks, Zeroed};
-use super::kinds::{Counted, CountedDestroyable, Destroyable, Observed, Silent, sealed};
+use super::kinds::{Counted, CountedDestroyable, Destroyable, Looking, Observed, Silent, sealed};
 use super::slots;
 use super::watch::count as watch;
 use crate::rows::events::ALL;
@@ -8,12 +8,13 @@ use core::sync::atomic::{AtomicU64, Ordering};
 use stanchion_core::Event;
 
 macro_rules! kinds {
-    ($($kind:ident: counts $counts:literal with $count:ident, destroyable $destroyable:literal, watches $watches:literal;)*) => {
+    ($($kind:ident: counts $counts:literal with $count:ident, destroyable $destroyable:literal, watches $watches:literal, looks $looks:literal;)*) => {
         $(
         impl sealed::Sealed for $kind {
             const COUNTS: bool = $counts;
             const DESTROYABLE: bool = $destroyable;
             const WATCHES: bool = $watches;
+            const LOOKS: bool = $looks;
 
             #[inline(always)]
             fn count(event: Event, times: u32) {
@@ -25,11 +26,12 @@ macro_rules! kinds {
 }
 
 kinds! {
-    Silent: counts false with ignore, destroyable false, watches false;
-    Counted: counts true with count, destroyable false, watches false;
-    Destroyable: counts false with ignore, destroyable true, watches false;
-    CountedDestroyable: counts true with count, destroyable true, watches false;
-    Observed: counts false with watch, destroyable true, watches true;
+    Silent: counts false with ignore, destroyable false, watches false, looks false;
+    Counted: counts true with count, destroyable false, watches false, looks false;
+    Destroyable: counts false with ignore, destroyable true, watches false, looks false;
+    CountedDestroyable: counts true with count, destroyable true, watches false, looks false;
+    Observed: counts false with watch, destroyable true, watches true, looks false;
+    Looking: counts false with watch, destroyable true, watches true, looks true;
 }
 
 #[inline(always)]

@@ -13,7 +13,8 @@ pub struct Native<C: Counting = Silent>(PhantomData<fn() -> C>);
 pub struct NativeDomain(pub(super) ());
 
 /// Whether a native platform counts lock events, and what it may do to a lock that it has released.
-/// Implemented by [`Silent`], [`Counted`], [`Destroyable`], [`CountedDestroyable`] and [`Observed`] only.
+/// Implemented by [`Silent`], [`Counted`], [`Destroyable`], [`CountedDestroyable`], [`Observed`] and
+/// [`Looking`] only.
 pub trait Counting: sealed::Sealed {}
 
 /// Lock events are not counted and cost nothing.
@@ -43,6 +44,11 @@ pub enum CountedDestroyable {}
 #[derive(Debug)]
 pub enum Observed {}
 
+/// As [`Observed`], and a thread that sleeps long in the queue of the default lock looks around:
+/// [`watch::look_around`](super::watch::look_around).
+#[derive(Debug)]
+pub enum Looking {}
+
 impl<C: sealed::Sealed> Counting for C {}
 
 pub(super) mod sealed {
@@ -56,6 +62,8 @@ pub(super) mod sealed {
         const DESTROYABLE: bool;
         /// Whether threads see what they did.
         const WATCHES: bool;
+        /// Whether a thread looks around that sleeps long.
+        const LOOKS: bool;
         fn count(event: Event, times: u32);
     }
 }

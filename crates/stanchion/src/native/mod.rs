@@ -28,7 +28,9 @@ pub mod watch;
 
 pub use atomics::{Cell8, Cell16, Cell32, CellUsize};
 pub use classes::Class;
-pub use kinds::{Counted, CountedDestroyable, Counting, Destroyable, Native, NativeDomain, Observed, Silent};
+pub use kinds::{
+    Counted, CountedDestroyable, Counting, Destroyable, Looking, Native, NativeDomain, Observed, Silent,
+};
 
 use crate::deadline::Deadline;
 use crate::os;
@@ -126,9 +128,9 @@ impl<C: Counting> Machine for Native<C> {
     fn sleep(node: NodeId, cell: &Cell32, value: u32, until: Option<&Deadline>) {
         if C::WATCHES {
             watch::parked();
-            if until.is_none() {
-                return watch::sleep(nodes::node(node), value);
-            }
+        }
+        if C::LOOKS && until.is_none() {
+            return watch::sleep(nodes::node(node), value);
         }
         // EINTR, EAGAIN and a deadline that has passed are returns at any time.
         os::wait(&cell.0, value, until);

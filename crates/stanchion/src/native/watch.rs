@@ -93,7 +93,8 @@ pub(super) fn kicked() {
 /// What a thread does now and then that sleeps at a lock; it is given the lock's address.
 static LOOK: OnceLock<fn(usize)> = OnceLock::new();
 
-/// A thread that has slept for a second in the queue of a lock calls `look` with the lock's address. It does
+/// A thread that has slept for a second in the queue of a default lock of the kind
+/// [`Looking`](super::Looking) calls `look` with the lock's address. It does
 /// so again each time that it has slept as long again, and once a minute in the end. It stays in the queue
 /// meanwhile.
 pub fn look_around(look: fn(usize)) {
