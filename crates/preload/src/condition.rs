@@ -135,12 +135,9 @@ fn notify(condition: &Condition, most: usize) {
     let relay = |waiter: NonNull<Waiter>| {
         // SAFETY: `notify` chose the waiter, which exists until it is told, and so does its mutex.
         unsafe {
-            if most == 1 && !waiter.as_ref().is_at_home() {
-                return false;
-            }
             let address = waiter.as_ref().mutex().cast_mut().cast::<pthread_mutex_t>();
             let mutex = Mutex::at(address);
-            mutex::ours(mutex).is_some() && mutex.relay(waiter)
+            mutex::ours(mutex).is_some() && mutex.relay(waiter, most == 1)
         }
     };
     condition.queue.notify(most, relay);

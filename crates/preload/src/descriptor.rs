@@ -9,6 +9,18 @@ const LONGEST: usize = 1024;
 /// A file that is closed when nobody needs it any more.
 pub(crate) struct Descriptor(c_long);
 
+/// What `body` returns. Taking a lock changes no error number, whatever it takes to.
+pub(crate) fn keeping_errno<T>(body: impl FnOnce() -> T) -> T {
+    // SAFETY: the place of the calling thread's error number.
+    let place = unsafe { libc::__errno_location() };
+    // SAFETY: as above, the thread's own.
+    let error = unsafe { *place };
+    let made = body();
+    // SAFETY: as above, the thread's own.
+    unsafe { *place = error };
+    made
+}
+
 impl Descriptor {
     /// Calls `make` with the file at `path`, which is made if it is not there: of several programs that begin
     /// at once, one at a time.
@@ -37,7 +49,7 @@ impl Descriptor {
         let opened = unsafe {
             syscall(libc::SYS_openat, libc::AT_FDCWD, path.as_ptr(), flags | libc::O_CLOEXEC, 0o600)
         };
-        (opened >= 0).then_some(Self(opened))
+        (opened >= 0).then(|| Self(opened))
     }
 
     /// Reads once; 0 at the end, and if it fails.

@@ -326,12 +326,39 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; a plain one is ours, with the default lock.
     unsafe {
         let this = Mutex::at(mutex);
-        if !is_plain(this) || !this.is_mine_alone() || !this.relay.is_empty() {
+        if !is_plain(this) || !this.is_mine_alone() {
             return unlock_other(mutex);
         }
+        // From here on nobody is left with the mutex, not by the handler of a signal either.
         this.leave();
+        if !this.relay.is_empty() {
+            return give_up(mutex, Choice::DEFAULT);
+        }
         Choice::DEFAULT.release(&raw const this.word);
         // From here on the mutex may be gone (IW3).
+        0
+    }
+}
+
+/// Releases a mutex that has no owner any more, and wakes the next of those who were left with it.
+///
+/// # Safety
+///
+/// The mutex is ours with this lock, and the calling thread holds it, or releases it for a thread that has
+/// given it up.
+#[inline(never)]
+unsafe fn give_up(mutex: *mut pthread_mutex_t, choice: Choice) -> c_int {
+    // SAFETY: the caller's promise: nobody else releases the mutex, so its relay is ours (L5).
+    unsafe {
+        let this = Mutex::at(mutex);
+        let next = this.relay.next();
+        let at = trace::now();
+        stats::release(this, choice);
+        // From here on the mutex may be gone (IW3).
+        if let Some(next) = next {
+            next.wake();
+        }
+        trace::left(mutex.addr(), trace::MUTEX, at);
         0
     }
 }
@@ -355,15 +382,7 @@ unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
         } else {
             this.disown();
         }
-        let next = this.relay.next();
-        let at = trace::now();
-        stats::release(this, choice);
-        // From here on the mutex may be gone (IW3).
-        if let Some(next) = next {
-            next.wake();
-        }
-        trace::left(mutex.addr(), trace::MUTEX, at);
-        0
+        give_up(mutex, choice)
     }
 }
 

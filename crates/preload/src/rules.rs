@@ -7,6 +7,7 @@
 //! A mutex is decided upon at its first use, and notes the decision beside its kind (IW2). The words are kept
 //! as they were when they were read: the program may change its environment, or write over it.
 use crate::config;
+use crate::descriptor::keeping_errno;
 use crate::locks::{Choice, NO_SUCH_LOCK};
 use crate::maps;
 use crate::object::Mutex;
@@ -103,7 +104,7 @@ pub(crate) fn choice_of(mutex: &Mutex, process: Choice) -> Choice {
     let found = if DECIDES.replace(true) {
         process
     } else {
-        let found = first_that_fits(mutex).unwrap_or(process);
+        let found = keeping_errno(|| first_that_fits(mutex)).unwrap_or(process);
         DECIDES.set(false);
         found
     };

@@ -8,10 +8,15 @@ use core::time::Duration;
 impl Deadline {
     /// The moment `delay` from now, on the monotonic clock.
     pub fn after(delay: Duration) -> Self {
-        let (now, nanos) = os::time(Clock::Monotonic);
+        Self::after_on(Clock::Monotonic, delay)
+    }
+
+    /// The moment `delay` from now, on this clock.
+    pub(crate) fn after_on(clock: Clock, delay: Duration) -> Self {
+        let (now, nanos) = os::time(clock);
         let nanos = nanos + delay.subsec_nanos();
         let secs = now.saturating_add_unsigned(delay.as_secs()).saturating_add((nanos / SECOND).into());
-        Self { clock: Clock::Monotonic, secs, nanos: nanos % SECOND }
+        Self { clock, secs, nanos: nanos % SECOND }
     }
 
     /// Whether it is over.

@@ -4,7 +4,7 @@
 //! The plain forms are for words that one process uses. The forms for any process also meet threads that have
 //! the word's memory mapped elsewhere.
 pub use crate::guard::Guard;
-use crate::moment::Deadline;
+use crate::moment::{Clock, Deadline};
 use crate::os;
 use core::sync::atomic::{AtomicU32, Ordering};
 use core::time::Duration;
@@ -30,8 +30,10 @@ pub(crate) fn wait_and_look(
     deadline: Option<&Deadline>,
     mut look: impl FnMut(),
 ) -> bool {
+    // The deadline's: who sets that beyond the deadline ends the wait, and a sleep on another would last.
+    let clock = deadline.map_or(Clock::Monotonic, Deadline::clock);
     let mut pause = FIRST_LOOK;
-    let mut next = Deadline::after(pause);
+    let mut next = Deadline::after_on(clock, pause);
     // ord: L20 alone: the caller looks again at what it finds
     while word.load(Ordering::Relaxed) == value {
         let last = deadline.filter(|deadline| deadline.remaining() <= next.remaining());
@@ -43,7 +45,7 @@ pub(crate) fn wait_and_look(
         if !in_time {
             look();
             pause = (pause * 2).min(LAST_LOOK);
-            next = Deadline::after(pause);
+            next = Deadline::after_on(clock, pause);
         }
     }
     true

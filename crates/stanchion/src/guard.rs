@@ -48,6 +48,12 @@ impl Guard {
         }
     }
 
+    /// Whether nobody holds it.
+    pub(crate) fn is_free(&self) -> bool {
+        // ord: L27 pairs L11: what the last holder did is over
+        self.0.load(Ordering::Acquire) == FREE
+    }
+
     /// Frees it, whoever holds it: for a holder that does not exist.
     pub fn forget(&self) {
         // ord: L18 alone: nobody uses it meanwhile
@@ -57,7 +63,7 @@ impl Guard {
     /// Gives it up. The calling thread must hold it.
     #[inline]
     pub fn release(&self) {
-        // ord: L11 pairs L10, L16: our section comes before the next holder's
+        // ord: L11 pairs L10, L16, L27: our section comes before the next holder's
         if self.0.swap(FREE, Ordering::Release) == SLEPT_ON {
             os::wake(&self.0, 1);
         }

@@ -16,13 +16,14 @@ mod suppressions;
 mod watch;
 
 use child::{Step, assert_child_succeeds, ensure, eventually, skipped, start};
+use core::sync::atomic::{AtomicBool, Ordering};
 use counts::{count, turn};
 use stanchion::diagnose::describe;
 use stanchion::lock::{self, counted};
 use stanchion::lock_api::{Mutex, MutexGuard, RawMutex};
 use stanchion::percpu::{Class, PerCpuRwLock};
 use stanchion::stanchion_core::{Event, Machine, QueuedRwLock, RawLock, RawRwLock as _};
-use stanchion::{Raw, native};
+use stanchion::{Condvar, Raw, native};
 use std::panic::catch_unwind;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
@@ -234,6 +235,27 @@ fn a_lock_that_was_read_at_the_fork_stays_read_in_the_child() {
     });
     drop(guard);
     assert!(PERCPU.try_write().is_some());
+}
+
+#[test]
+fn a_condition_is_notified_in_the_child_while_a_thread_of_the_parent_notifies_it() {
+    static CHANGED: Condvar = Condvar::new();
+    static IS_OVER: AtomicBool = AtomicBool::new(false);
+    if skipped() {
+        return;
+    }
+    let _turn = turn();
+    let notifies = thread::spawn(|| {
+        while !IS_OVER.load(Ordering::Relaxed) {
+            CHANGED.notify_one();
+            CHANGED.notify_all();
+        }
+    });
+    for _ in 0..100 {
+        assert_child_succeeds(|| ensure(1, !CHANGED.notify_one() && CHANGED.notify_all() == 0));
+    }
+    IS_OVER.store(true, Ordering::Relaxed);
+    notifies.join().expect("no panic");
 }
 
 #[test]

@@ -8,6 +8,7 @@
 //! is, together with all others.
 use super::{file_if_on, turn_off, whence};
 use crate::descriptor::Descriptor;
+use crate::descriptor::keeping_errno;
 use core::cell::Cell;
 use core::sync::atomic::{AtomicU16, AtomicU32, Ordering};
 use stanchion_wire::stats::{File, PROCESSES, RECORDS, Record};
@@ -83,11 +84,7 @@ fn find(file: &'static File, index: &AtomicU16, address: usize, kind: u32) -> Op
         return Some(others);
     }
     INSIDE.set(true);
-    // SAFETY: the place of the calling thread's error number, which taking a lock must not change.
-    let error = unsafe { *libc::__errno_location() };
-    let made = process(file).map(|process| make(file, process, address, kind));
-    // SAFETY: as above, the thread's own error number.
-    unsafe { *libc::__errno_location() = error };
+    let made = keeping_errno(|| process(file).map(|process| make(file, process, address, kind)));
     INSIDE.set(false);
     let found = made?;
     const { assert!(RECORDS < 1 << 16) };

@@ -3,9 +3,11 @@
 //!
 //! # Invariants
 //!
-//! - **IL1** The list, and the links of the waiters in it, are touched by the holder of `guard` only.
+//! - **IL1** The list, and the links of the waiters in it, are touched by the holder of `guard` only. Who
+//!   sees the list empty and then the guard free knows that nobody touches it.
 //! - **IL2** A waiter is in the list exactly while it is waiting, looking, poked or leaving. So one that was
-//!   chosen touches the list no more: whoever notified everybody may destroy it at once.
+//!   chosen touches the list no more. Who notifies everybody waits for those that are leaving, and may
+//!   destroy it at once.
 //! - **IL3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
 //!   the list: no wake-up is lost, or taken by somebody who came later.
 //! - **IL4** A waiter's storage belongs to its thread and is touched by others while it is in a list or
@@ -15,13 +17,12 @@
 //!
 //! The list is guarded by a lock (L10 with L11). What the notifier did before it told a waiter comes before
 //! what that does next (IL3 with IL1).
-use super::ring;
+use super::ring::{self, Last};
 use super::waiter::{IDLE, LEAVING, POKED, Patience, TOLD, WAITING, Waiter};
 use crate::deadline::Deadline;
 use crate::futex::wait_and_look;
 use crate::guard::Guard;
 use crate::os;
-use core::cell::Cell;
 use core::ptr::{self, NonNull};
 use core::sync::atomic::Ordering;
 
@@ -62,21 +63,16 @@ impl Sign for () {
 /// The list of those who wait for one condition. All-zero is a valid one.
 #[repr(C)]
 pub struct WaitQueue<S = ()> {
-    /// The last of a ring, whose `next` is the first.
-    last: Cell<*const Waiter>,
+    /// Of those who wait.
+    last: Last,
     guard: Guard,
     sign: S,
 }
 
-// SAFETY: `last` is touched under the guard only (IL1), and leads to waiters, which are `Sync`.
-unsafe impl<S: Sync> Sync for WaitQueue<S> {}
-// SAFETY: as above; the queue refers to nothing of the thread that made it.
-unsafe impl<S: Send> Send for WaitQueue<S> {}
-
 impl WaitQueue {
     /// One in which nobody waits.
     pub const fn new() -> Self {
-        Self { last: Cell::new(ptr::null()), guard: Guard::new(), sign: () }
+        Self { last: Last::new(), guard: Guard::new(), sign: () }
     }
 }
 
@@ -194,24 +190,39 @@ impl<S: Sign> WaitQueue<S> {
             };
             // ord: L8 alone: from now on only this thread changes it; the guard orders the rest
             if waiter.state.compare_exchange(state, LEAVING, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                self.guard.acquire();
-                // SAFETY: the guard is held, and one that leaves is in the list still (IL1, IL2).
-                unsafe { ring::remove(&self.last, waiter) };
-                // ord: L9 alone: out of the list, nobody else looks at it (L4)
-                waiter.state.store(IDLE, Ordering::Relaxed);
-                self.release();
+                // SAFETY: it is in the list still (IL2).
+                unsafe { self.leave(waiter) };
                 return ending;
             }
         }
     }
 
+    /// Takes out a waiter that is leaving.
+    ///
+    /// # Safety
+    ///
+    /// It must be in the list.
+    unsafe fn leave(&self, waiter: &Waiter) {
+        self.guard.acquire();
+        // SAFETY: the guard is held (IL1), and the caller promises the rest.
+        unsafe { ring::remove(&self.last, waiter) };
+        // ord: L9 alone: out of the list, nobody else looks at it (L4)
+        waiter.state.store(IDLE, Ordering::Relaxed);
+        self.release();
+    }
+
     /// Notifies the first `most` waiters. `relay` may take a waiter, whose mutex is in its hands, to tell it
     /// later: it returns whether it did. How many were notified.
     ///
-    /// The queue is not touched once the last of them was told.
+    /// The queue is not touched once the last of them was told; nor, if `most` is everybody, by whoever has
+    /// just left it at its deadline.
     pub fn notify(&self, most: usize, mut relay: impl FnMut(NonNull<Waiter>) -> bool) -> usize {
-        let chosen = Cell::new(ptr::null());
-        let mut count = 0;
+        // Who was listed before the mutex was released is seen by whoever has acquired that since.
+        if self.last.get().is_null() && self.guard.is_free() {
+            return 0;
+        }
+        let chosen = Last::new();
+        let (mut count, mut some_leave) = (0, false);
         self.guard.acquire();
         // SAFETY: the guard is held (IL1); those in the list exist (IL2), and those chosen until they are
         // told.
@@ -222,11 +233,19 @@ impl<S: Sign> WaitQueue<S> {
                     ring::remove(&self.last, waiter);
                     ring::insert(&chosen, waiter);
                     count += 1;
+                } else {
+                    some_leave = true;
                 }
                 count < most
             });
         }
         self.release();
+        if some_leave && most == usize::MAX {
+            let mut patience = Patience::new();
+            while self.counts().1 > 0 {
+                patience.wait();
+            }
+        }
         // SAFETY: those chosen are in no list but ours, and exist until they are told.
         unsafe {
             while let Some(waiter) = ring::pop(&chosen) {
@@ -255,30 +274,65 @@ impl<S: Sign> WaitQueue<S> {
     pub fn is_quiet(&self) -> bool {
         let mut patience = Patience::new();
         loop {
-            let (mut waiting, mut leaving) = (0, 0);
-            self.guard.acquire();
-            // SAFETY: the guard is held; those in the list exist (IL1, IL2).
-            unsafe {
-                ring::each(&self.last, |waiter| {
-                    // ord: L14 alone: whoever leaves is found out of the list, under the guard, in the end
-                    match waiter.state.load(Ordering::Relaxed) {
-                        LEAVING => leaving += 1,
-                        _ => waiting += 1,
-                    }
-                    waiting == 0
-                });
+            match self.counts() {
+                (0, 0) => return true,
+                (0, _) => patience.wait(),
+                _ => return false,
             }
-            self.guard.release();
-            if waiting > 0 || leaving == 0 {
-                return waiting == 0;
-            }
-            patience.wait();
         }
+    }
+
+    /// How many wait, and how many are leaving.
+    fn counts(&self) -> (usize, usize) {
+        let (mut waiting, mut leaving) = (0, 0);
+        self.guard.acquire();
+        // SAFETY: the guard is held; those in the list exist (IL1, IL2).
+        unsafe {
+            ring::each(&self.last, |waiter| {
+                // ord: L14 alone: whoever leaves is found out of the list, under the guard, in the end
+                match waiter.state.load(Ordering::Relaxed) {
+                    LEAVING => leaving += 1,
+                    _ => waiting += 1,
+                }
+                true
+            });
+        }
+        self.guard.release();
+        (waiting, leaving)
     }
 }
 
 impl Default for WaitQueue {
     fn default() -> Self {
         Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use core::sync::atomic::AtomicBool;
+    use core::time::Duration;
+    use std::thread;
+
+    /// Whoever notified everybody may destroy the queue: nobody touches it then.
+    #[test]
+    fn who_notifies_everybody_waits_for_those_that_are_leaving() {
+        let (queue, waiter, is_done) = (WaitQueue::new(), Waiter::new(), AtomicBool::new(false));
+        // SAFETY: the waiter stays until it has left.
+        unsafe { queue.list(&waiter, ptr::null()) };
+        waiter.state.store(LEAVING, Ordering::Relaxed); // its time is over, and it has no CPU
+        thread::scope(|scope| {
+            scope.spawn(|| {
+                assert_eq!(queue.notify(usize::MAX, |_| false), 0);
+                is_done.store(true, Ordering::Relaxed);
+            });
+            thread::sleep(Duration::from_millis(20));
+            assert!(!is_done.load(Ordering::Relaxed), "one is about to touch the queue");
+            // SAFETY: it was listed, and taken out by nobody.
+            unsafe { queue.leave(&waiter) };
+        });
+        assert!(is_done.load(Ordering::Relaxed));
+        assert_eq!(queue.notify(usize::MAX, |_| false), 0);
     }
 }

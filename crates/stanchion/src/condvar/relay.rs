@@ -4,9 +4,8 @@
 //! To wake a waiter while its mutex is held may be to wake it for nothing, and to wake all of them at once is
 //! a stampede. So whoever notifies and holds the mutex leaves the waiters with the mutex; each release wakes
 //! the first, by priority and arrival, which releases in its turn, and so on.
-use super::ring;
+use super::ring::{self, Last};
 use super::waiter::Waiter;
-use core::cell::Cell;
 use core::ptr::{self, NonNull};
 
 /// The waiters that stand before one mutex: a pointer beside its lock. All-zero is an empty one.
@@ -14,18 +13,13 @@ use core::ptr::{self, NonNull};
 /// Invariant **IL5**: touched by the holder of that mutex only.
 #[repr(transparent)]
 pub struct Relay {
-    last: Cell<*const Waiter>,
+    last: Last,
 }
-
-// SAFETY: whoever touches it holds the mutex that it belongs to (L5), which every function asks for.
-unsafe impl Sync for Relay {}
-// SAFETY: it refers to nothing of the thread that made it.
-unsafe impl Send for Relay {}
 
 impl Relay {
     /// One before which nobody stands.
     pub const fn new() -> Self {
-        Self { last: Cell::new(ptr::null()) }
+        Self { last: Last::new() }
     }
 
     /// Takes a waiter that was chosen; see [`WaitQueue::notify`](super::WaitQueue::notify).

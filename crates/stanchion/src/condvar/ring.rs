@@ -1,8 +1,30 @@
 //! Rings of waiters, named by their last: those of the highest priority first, and among equals those who
 //! came first.
 use super::waiter::Waiter;
-use core::cell::Cell;
 use core::ptr::{self, NonNull};
+use core::sync::atomic::{AtomicPtr, Ordering};
+
+/// The last of a ring, by which it is named; null if it is empty. All-zero is an empty one.
+///
+/// Who has the ring to itself changes it; anybody may see whether it is empty.
+#[repr(transparent)]
+pub(super) struct Last(AtomicPtr<()>);
+
+impl Last {
+    pub(super) const fn new() -> Self {
+        Self(AtomicPtr::new(ptr::null_mut()))
+    }
+
+    pub(super) fn get(&self) -> *const Waiter {
+        // ord: L24 pairs L25: what was done before the ring was emptied, or filled, is seen
+        self.0.load(Ordering::Acquire).cast_const().cast()
+    }
+
+    pub(super) fn set(&self, last: *const Waiter) {
+        // ord: L25 pairs L24: the guard was acquired before
+        self.0.store(last.cast_mut().cast(), Ordering::Release);
+    }
+}
 
 /// Puts `waiter` behind those of its priority and of higher ones. One without a real-time priority, and any
 /// that belongs at the end, takes one step; others one for each waiter that they go behind.
@@ -10,7 +32,7 @@ use core::ptr::{self, NonNull};
 /// # Safety
 ///
 /// The caller has the ring to itself; its waiters exist, and `waiter` is in no ring.
-pub(super) unsafe fn insert(last: &Cell<*const Waiter>, waiter: &Waiter) {
+pub(super) unsafe fn insert(last: &Last, waiter: &Waiter) {
     let (new, end) = (ptr::from_ref(waiter), last.get());
     if end.is_null() {
         waiter.next.set(new);
@@ -43,7 +65,7 @@ pub(super) unsafe fn insert(last: &Cell<*const Waiter>, waiter: &Waiter) {
 /// # Safety
 ///
 /// The caller has the ring to itself; its waiters exist, and `waiter` is in it.
-pub(super) unsafe fn remove(last: &Cell<*const Waiter>, waiter: &Waiter) {
+pub(super) unsafe fn remove(last: &Last, waiter: &Waiter) {
     let gone = ptr::from_ref(waiter);
     let (next, previous) = (waiter.next.get(), waiter.previous.get());
     if next == gone {
@@ -65,7 +87,7 @@ pub(super) unsafe fn remove(last: &Cell<*const Waiter>, waiter: &Waiter) {
 /// # Safety
 ///
 /// The caller has the ring to itself; its waiters exist.
-pub(super) unsafe fn pop(last: &Cell<*const Waiter>) -> Option<NonNull<Waiter>> {
+pub(super) unsafe fn pop(last: &Last) -> Option<NonNull<Waiter>> {
     // SAFETY: waiters in the ring exist, and their links lead to others in it.
     unsafe {
         let end = NonNull::new(last.get().cast_mut())?;
@@ -80,7 +102,7 @@ pub(super) unsafe fn pop(last: &Cell<*const Waiter>) -> Option<NonNull<Waiter>> 
 /// # Safety
 ///
 /// The caller has the ring to itself; its waiters exist.
-pub(super) unsafe fn each(last: &Cell<*const Waiter>, mut visit: impl FnMut(&Waiter) -> bool) {
+pub(super) unsafe fn each(last: &Last, mut visit: impl FnMut(&Waiter) -> bool) {
     let end = last.get();
     if end.is_null() {
         return;
@@ -104,7 +126,7 @@ mod tests {
     use super::*;
 
     /// The numbers of those in the ring, in order and, by the links back, in reverse.
-    fn numbers(last: &Cell<*const Waiter>, waiters: &[Waiter]) -> Vec<usize> {
+    fn numbers(last: &Last, waiters: &[Waiter]) -> Vec<usize> {
         let mut seen = Vec::new();
         let number =
             |waiter: *const Waiter| waiters.iter().position(|known| ptr::eq(known, waiter)).expect("known");
@@ -138,7 +160,7 @@ mod tests {
             (&[4, 3, 2, 1], &[0, 1, 2, 3]),
         ];
         for (priorities, expected) in cases {
-            let (waiters, last) = (with_priorities(priorities), Cell::new(ptr::null()));
+            let (waiters, last) = (with_priorities(priorities), Last::new());
             for waiter in &waiters {
                 // SAFETY: the ring is this test's own; the waiter is in none.
                 unsafe { insert(&last, waiter) };
@@ -156,7 +178,7 @@ mod tests {
 
     #[test]
     fn one_that_is_taken_out_leaves_the_order_of_the_others() {
-        let (waiters, last) = (with_priorities(&[0, 7, 7, 0, 9]), Cell::new(ptr::null()));
+        let (waiters, last) = (with_priorities(&[0, 7, 7, 0, 9]), Last::new());
         // SAFETY: the ring is this test's own; each waiter is put in while it is out, and taken out while it
         // is in.
         unsafe {
