@@ -94,8 +94,8 @@ typedef struct stanchion_cond_t {
  * Unlocking does not touch what it has released, so whoever locks it last may destroy it at once.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_mutex_t {
   /* For the library alone. */
@@ -107,8 +107,8 @@ typedef struct stanchion_mutex_t {
  * `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_counted_mutex_t {
   /* For the library alone. */

@@ -58,18 +58,28 @@ std::chrono::steady_clock::time_point in(const std::chrono::duration<Rep, Period
     if (delay > longest) {
         return steady_clock::now() + longest;
     }
+    if (delay < delay.zero()) {
+        return steady_clock::now();
+    }
     return steady_clock::now() + std::chrono::ceil<steady_clock::duration>(delay);
+}
+
+/* So long it is until then: long ago and far away, too, where a difference of integers does not fit. */
+template <class Clock, class Duration>
+std::chrono::duration<long double> left(const std::chrono::time_point<Clock, Duration>& until) {
+    using seconds = std::chrono::duration<long double>;
+    return seconds(until.time_since_epoch()) - seconds(Clock::now().time_since_epoch());
 }
 
 /* Calls `attempt` with points of the monotonic clock until it succeeds, or `Clock` shows `until`. */
 template <class Clock, class Duration, class Attempt>
 bool by(const std::chrono::time_point<Clock, Duration>& until, Attempt attempt) {
     for (;;) {
-        const timespec at = point(in(until - Clock::now()));
+        const timespec at = point(in(left(until)));
         if (done(attempt(&at), ETIMEDOUT)) {
             return true;
         }
-        if (Clock::now() >= until) {
+        if (left(until).count() <= 0) {
             return false;
         }
     }
@@ -225,10 +235,10 @@ public:
             const timespec at = detail::point(until);
             error = stanchion_cond_clockwait(&native_, lock.mutex()->native_handle(), CLOCK_REALTIME, &at);
         } else {
-            const timespec at = detail::point(detail::in(until - Clock::now()));
+            const timespec at = detail::point(detail::in(detail::left(until)));
             error = stanchion_cond_timedwait(&native_, lock.mutex()->native_handle(), &at);
         }
-        if (detail::done(error, ETIMEDOUT) || Clock::now() < until) {
+        if (detail::done(error, ETIMEDOUT) || detail::left(until).count() > 0) {
             return std::cv_status::no_timeout;
         }
         return std::cv_status::timeout;

@@ -16,8 +16,8 @@
  * `byte`: Whoever finds the byte free takes it; waiters spin. For: the unfair yardstick.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_byte_t {
   /* For the library alone. */
@@ -29,8 +29,8 @@ typedef struct stanchion_byte_t {
  * `ticket`: Tickets in order of arrival; all waiters spin on one line. For: the fair yardstick, lost when threads outnumber CPUs.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_ticket_t {
   /* For the library alone. */
@@ -42,8 +42,8 @@ typedef struct stanchion_ticket_t {
  * `twa`: Tickets in order of arrival; only the next in line polls the lock. For: as `ticket`, with more CPUs.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_twa_t {
   /* For the library alone. */
@@ -55,8 +55,8 @@ typedef struct stanchion_twa_t {
  * `qspin`: The waiters form a queue, and each spins on a line of its own. For: at most one thread a CPU, and none of them preempted.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_qspin_t {
   /* For the library alone. */
@@ -68,8 +68,8 @@ typedef struct stanchion_qspin_t {
  * `cna`: A queue of spinners that serves its own NUMA node first, for 1 ms. For: as `qspin`, on several NUMA nodes: waiters nearby first.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_cna_t {
   /* For the library alone. */
@@ -81,8 +81,8 @@ typedef struct stanchion_cna_t {
  * `hmcs`: A queue on each NUMA node, and a queue of the NUMA nodes. For: as `cna`: each NUMA node has its turn, and a line of 64 bytes in the lock.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_hmcs_t {
   /* For the library alone. */
@@ -94,8 +94,8 @@ typedef struct stanchion_hmcs_t {
  * `reciprocating`: Waiters arrive on a stack, and one stack after the other is served. For: as `qspin`: each hand-over is one store into the line of the next.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_reciprocating_t {
   /* For the library alone. */
@@ -107,8 +107,8 @@ typedef struct stanchion_reciprocating_t {
  * `malthusian`: A queue that sets surplus waiters aside, to sleep for long. For: more threads than CPUs, a lock that is always wanted: few threads take turns.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_malthusian_t {
   /* For the library alone. */
@@ -120,8 +120,8 @@ typedef struct stanchion_malthusian_t {
  * `unfair-q`: A queue of spinners who steal, those in front more often. For: more threads than CPUs, without sleeping; no bound on a wait.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_unfair_q_t {
   /* For the library alone. */
@@ -133,8 +133,8 @@ typedef struct stanchion_unfair_q_t {
  * `ppc-simple`: The word names its owner, and waiters give it their time. For: the unfair yardstick where time can be given to the owner.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_ppc_simple_t {
   /* For the library alone. */
@@ -146,8 +146,8 @@ typedef struct stanchion_ppc_simple_t {
  * `owner-qspin`: A queue that gives its owner time; newcomers steal for a while. For: more threads than CPUs, where time can be given to the owner.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_owner_qspin_t {
   /* For the library alone. */
@@ -159,8 +159,8 @@ typedef struct stanchion_owner_qspin_t {
  * `xen-pv`: Whoever finds the byte free takes it; waiters sleep after a while. For: more threads than CPUs; unfair, a full fence at each release.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_xen_pv_t {
   /* For the library alone. */
@@ -172,8 +172,8 @@ typedef struct stanchion_xen_pv_t {
  * `pv-ticket`: Tickets in order of arrival; waiters sleep after a while. For: more threads than CPUs; strictly first come, first served.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_ticket_t {
   /* For the library alone. */
@@ -185,8 +185,8 @@ typedef struct stanchion_pv_ticket_t {
  * `pv-ticket-opportunistic`: As pv-ticket, and waiters near their turn hardly ever sleep. For: comparisons with `pv-ticket`.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_ticket_opportunistic_t {
   /* For the library alone. */
@@ -198,8 +198,8 @@ typedef struct stanchion_pv_ticket_opportunistic_t {
  * `pv-qspin`: Newcomers steal, others queue and sleep: the form of Linux 4.15. For: more threads than CPUs, as in a kernel; no bound on a wait; in C it may be destroyed as early as `stanchion_mutex_t`.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_t {
   /* For the library alone. */
@@ -211,8 +211,8 @@ typedef struct stanchion_pv_qspin_t {
  * `pv-qspin-eager`: Whoever becomes head of the queue is woken at once (4.2-rc1). For: comparisons: what was there before the 2015 series.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_eager_t {
   /* For the library alone. */
@@ -224,8 +224,8 @@ typedef struct stanchion_pv_qspin_eager_t {
  * `pv-qspin-kick-at-unlock`: Nobody steals; a release wakes the head of the queue if it sleeps. For: comparisons: patch 1 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_at_unlock_t {
   /* For the library alone. */
@@ -237,8 +237,8 @@ typedef struct stanchion_pv_qspin_kick_at_unlock_t {
  * `pv-qspin-kick-ahead`: As kick-at-unlock, and a release wakes the next few sleepers, too. For: comparisons: patches 1 and 2 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_kick_ahead_t {
   /* For the library alone. */
@@ -250,8 +250,8 @@ typedef struct stanchion_pv_qspin_kick_ahead_t {
  * `pv-qspin-wait-early`: As kick-ahead, and whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 to 3 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_t {
   /* For the library alone. */
@@ -263,8 +263,8 @@ typedef struct stanchion_pv_qspin_wait_early_t {
  * `pv-qspin-wait-early-sampled`: As kick-ahead; waiters look now and then if the one ahead sleeps. For: comparisons: `pv-qspin-wait-early` as it was merged.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_wait_early_sampled_t {
   /* For the library alone. */
@@ -276,8 +276,8 @@ typedef struct stanchion_pv_qspin_wait_early_sampled_t {
  * `pv-qspin-only-wait-early`: As kick-at-unlock; whoever queues behind a sleeper sleeps at once. For: comparisons: patches 1 and 3 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_only_wait_early_t {
   /* For the library alone. */
@@ -289,8 +289,8 @@ typedef struct stanchion_pv_qspin_only_wait_early_t {
  * `pv-qspin-pending`: As kick-at-unlock, and the first waiter needs no place in the queue. For: comparisons: patches 1 and 5 of the 2015 series.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_pending_t {
   /* For the library alone. */
@@ -302,8 +302,8 @@ typedef struct stanchion_pv_qspin_pending_t {
  * `pv-qspin-patched`: Kick at unlock, kick ahead, wait early and a pending waiter. For: comparisons: the 2015 series as a whole.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_patched_t {
   /* For the library alone. */
@@ -315,8 +315,8 @@ typedef struct stanchion_pv_qspin_patched_t {
  * `pv-qspin-hash`: As kick-at-unlock; a release finds the sleeper in a hash table. For: comparisons: how a release finds a sleeper.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_pv_qspin_hash_t {
   /* For the library alone. */
@@ -328,8 +328,8 @@ typedef struct stanchion_pv_qspin_hash_t {
  * `ppc-qspin`: As kick-at-unlock, and waiters yield instead of sleeping. For: comparisons: queued locks on POWER from 2020 to 2022.
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
- * waited for any lock of this library. They may be given back when nobody holds it or waits for it,
- * and each unlock has returned.
+ * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+ * it and, if nothing else is said above, each unlock has returned.
  */
 typedef struct stanchion_ppc_qspin_t {
   /* For the library alone. */

@@ -74,8 +74,8 @@ macro_rules! mutex {
         $(#[$doc])*
         ///
         /// Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
-        /// waited for any lock of this library. They may be given back when nobody holds it or waits for it,
-        /// and each unlock has returned.
+        /// waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
+        /// it and, if nothing else is said above, each unlock has returned.
         #[derive(Debug)]
         #[repr(C)]
         pub struct $type {

@@ -80,6 +80,22 @@ void check_mutex() {
                }),
                0);
     }
+    // Points of time whose distance from now does not fit.
+    mutex.lock();
+    expect("try_lock_until before all others",
+           elsewhere([] { return mutex.try_lock_until(std::chrono::steady_clock::time_point::min()); }), 0);
+    long waited = -1;
+    std::thread waits([&] {
+        using Seconds = std::chrono::time_point<std::chrono::steady_clock, std::chrono::seconds>;
+        waited = mutex.try_lock_until(Seconds::max());
+        if (waited == 1) {
+            mutex.unlock();
+        }
+    });
+    std::this_thread::sleep_for(20ms);
+    mutex.unlock();
+    waits.join();
+    expect("try_lock_until behind all others", waited, 1);
     for (int form = 0; form < 3; form++) {
         const bool got = form == 0   ? mutex.try_lock()
                          : form == 1 ? mutex.try_lock_for(std::chrono::hours::max())
@@ -176,6 +192,8 @@ void check_condition() {
     expect("wait_until, system clock",
            changed.wait_until(lock, std::chrono::system_clock::now() + 10ms) == std::cv_status::timeout, 1);
     expect("wait_until, a clock of ours", changed.wait_until(lock, own_clock::now() + 10ms, [] { return false; }), 0);
+    expect("wait_until before all others",
+           changed.wait_until(lock, std::chrono::steady_clock::time_point::min()) == std::cv_status::timeout, 1);
     expect("wait_for, true already", changed.wait_for(lock, 0ms, [] { return true; }), 1);
     expect("the lock is held after waits", elsewhere([&] { return mutex.try_lock(); }), 0);
     for (int form = 0; form < 3; form++) {

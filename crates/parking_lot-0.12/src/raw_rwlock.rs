@@ -8,12 +8,16 @@ use stanchion::lock_api::{
     RawRwLockUpgrade as _, RawRwLockUpgradeDowngrade as _, RawRwLockUpgradeFair as _,
     RawRwLockUpgradeTimed as _,
 };
-use stanchion::stanchion_core::RawRwLock as _;
+use stanchion::stanchion_core::{RawRwLock as _, Upgradable as _};
+use std::thread;
 use std::time::Instant;
 
 /// What the inner lock returns to those who hold it. It says nothing, so one may be dropped and another made
 /// for the release.
 const HELD: fn() -> stanchion::GuardMarker = stanchion::GuardMarker::new;
+
+/// So long a reader sleeps that found the lock full of readers.
+const FULL: Duration = Duration::from_millis(1);
 
 /// The lock of [`RwLock`](crate::RwLock).
 #[repr(transparent)]
@@ -24,9 +28,13 @@ unsafe impl lock_api::RawRwLock for RawRwLock {
     const INIT: Self = Self(<QueuedRwLock as Inner>::INIT);
     type GuardMarker = GuardMarker;
 
+    /// One reader more than the lock counts waits until it has room: `lock_api` 0.4 reads again in `unlocked`
+    /// with a guard alive, which would release what it does not hold if this unwound.
     #[inline]
     fn lock_shared(&self) {
-        self.0.lock_shared();
+        while self.0.inner().acquire_read().is_err() {
+            thread::sleep(FULL);
+        }
     }
 
     #[inline]
@@ -79,7 +87,8 @@ unsafe impl lock_api::RawRwLockFair for RawRwLock {
 
     unsafe fn bump_shared(&self) {
         // SAFETY: the caller holds a read lock.
-        unsafe { self.0.bump_shared(&mut HELD()) }
+        unsafe { self.unlock_shared_fair() };
+        <Self as lock_api::RawRwLock>::lock_shared(self);
     }
 
     unsafe fn bump_exclusive(&self) {
@@ -184,8 +193,9 @@ unsafe impl lock_api::RawRwLockUpgradeFair for RawRwLock {
 // SAFETY: the inner lock promises the same.
 unsafe impl lock_api::RawRwLockUpgradeDowngrade for RawRwLock {
     unsafe fn downgrade_upgradable(&self) {
-        // SAFETY: the caller holds the lock upgradably.
-        unsafe { self.0.downgrade_upgradable(HELD()) };
+        // `lock_api` 0.4 releases the guard if this unwinds, and so it stays held then.
+        let downgraded = self.0.inner().downgrade_upgradable();
+        downgraded.unwrap_or_else(|error| panic!("{error}"));
     }
 
     unsafe fn downgrade_to_upgradable(&self) {

@@ -206,3 +206,31 @@ fn what_runs_once_tells_its_state() {
 fn the_names_of_the_deadlock_detector_are_there() {
     assert!(parking_lot::deadlock::check_deadlock().is_empty());
 }
+
+#[test]
+fn a_full_lock_lets_no_writer_in_beside_a_reader() {
+    let lock = RwLock::new(7);
+    let mut ours = lock.read();
+    // While it does not hold the lock, another thread fills that with readers.
+    std::thread::scope(|scope| {
+        RwLockReadGuard::unlocked(&mut ours, || {
+            let (tell, told) = std::sync::mpsc::channel();
+            let lock = &lock;
+            scope.spawn(move || {
+                let all: Vec<_> = (0..16_384).map(|_| lock.read()).collect();
+                tell.send(()).expect("somebody listens");
+                std::thread::sleep(std::time::Duration::from_millis(20));
+                assert!(all.iter().all(|guard| **guard == 7));
+            });
+            told.recv().expect("it is full");
+        });
+    });
+    assert!(lock.try_write().is_none(), "one reads");
+    drop(ours);
+    let upgradable = lock.upgradable_read();
+    let all: Vec<_> = (0..16_384).map(|_| lock.read()).collect();
+    let downgrade = || drop(RwLockUpgradableReadGuard::downgrade(upgradable));
+    std::panic::catch_unwind(std::panic::AssertUnwindSafe(downgrade)).expect_err("one too many");
+    drop(all);
+    *lock.try_write().expect("nobody holds it") += 1;
+}

@@ -344,8 +344,7 @@ pub(crate) unsafe fn unlock(mutex: *mut pthread_mutex_t) -> c_int {
 ///
 /// # Safety
 ///
-/// The mutex is ours with this lock, and the calling thread holds it, or releases it for a thread that has
-/// given it up.
+/// The mutex is ours with this lock, and nobody else releases it.
 #[inline(never)]
 unsafe fn give_up(mutex: *mut pthread_mutex_t, choice: Choice) -> c_int {
     // SAFETY: the caller's promise: nobody else releases the mutex, so its relay is ours (L5).
@@ -363,9 +362,6 @@ unsafe fn give_up(mutex: *mut pthread_mutex_t, choice: Choice) -> c_int {
     }
 }
 
-/// # Safety
-///
-/// As `pthread_mutex_unlock`.
 #[inline(never)]
 unsafe fn unlock_other(mutex: *mut pthread_mutex_t) -> c_int {
     // SAFETY: the caller's promise; the mutex is ours where it is treated as ours.

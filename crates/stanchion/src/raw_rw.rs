@@ -40,7 +40,12 @@ impl<L, const RECURSIVE: bool> RawRw<L, RECURSIVE> {
 pub unsafe trait ExcludesWriters: RawRwLock + ConstRwLock {
     /// Decides whether guards may be sent to other threads.
     type Guard: Default;
+    /// Whether the lock's word says how many read it.
+    const COUNTS: bool = false;
 }
+
+/// In the pending byte of a word: somebody holds the lock upgradably.
+const UPGRADABLE: u8 = 4;
 
 /// Whether guards may be sent: a reader that is noted in its own context's cell stays with its thread.
 macro_rules! guard {
@@ -52,6 +57,15 @@ macro_rules! guard {
     };
 }
 
+macro_rules! counts {
+    (counted) => {
+        true
+    };
+    (celled) => {
+        false
+    };
+}
+
 macro_rules! excludes {
     ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
         // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, and where it has them from a
@@ -60,6 +74,7 @@ macro_rules! excludes {
         // address, and a guard keeps the lock where it is.
         unsafe impl<P: SoundPlatform + Storage> ExcludesWriters for $lock where Self: ConstRwLock {
             type Guard = guard!($readers);
+            const COUNTS: bool = counts!($readers);
         }
     )*};
 }
@@ -74,7 +89,7 @@ fn counted(acquired: Result<(), TooManyReaders>) {
     acquired.unwrap_or_else(|error| refuse(error));
 }
 
-// SAFETY: `lock_api` asks for what `ExcludesWriters` promises. What unwinds does so before anything is held.
+// SAFETY: `lock_api` asks for what `ExcludesWriters` promises. What unwinds holds nothing any more.
 unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLock for RawRw<L, RECURSIVE> {
     const INIT: Self = Self(L::NEW);
     type SharedGuard = L::Guard;
@@ -116,6 +131,10 @@ unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLock for R
     /// Readers that a per-CPU lock keeps in cells are found by trying to write, so tries of others may fail
     /// meanwhile.
     fn is_locked(&self) -> bool {
+        if L::COUNTS {
+            let word = self.0.word();
+            return word.locked != 0 || word.tail != 0 || word.pending & UPGRADABLE != 0;
+        }
         let free = self.0.try_acquire_write();
         if free {
             self.0.release_write();
@@ -173,7 +192,11 @@ unsafe impl<L: ExcludesWriters + Upgradable, const RECURSIVE: bool> lock_api::Ra
     for RawRw<L, RECURSIVE>
 {
     unsafe fn downgrade_upgradable(&self, guard: L::Guard) -> L::Guard {
-        counted(self.0.downgrade_upgradable());
+        let downgraded = self.0.downgrade_upgradable();
+        if downgraded.is_err() {
+            self.0.release_upgradable(); // what consumes a guard and unwinds has released it
+        }
+        counted(downgraded);
         guard
     }
 

@@ -8,10 +8,11 @@ pub use lock_api::WaitTimeoutResult;
 
 /// Mutual exclusion with the default lock, `stanchion`: four bytes beside the data.
 ///
-/// - Fairness: running threads overtake those that wait. One waiter at a time is awake to compete, the first
-///   of them or one nearby, and once it has been overtaken for 0.2 ms it goes before all others, unless
-///   holders mostly sleep or yield; see [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump`
-///   hand the lock to the first waiter in line; where each unlock is to do so, take a [`FairMutex`].
+/// - Fairness: running threads overtake those that wait, of whom those of a real-time class go first. One
+///   waiter at a time is awake to compete, the first of them or one nearby, and once it has been overtaken
+///   for 0.2 ms it goes before all others, unless holders mostly sleep or yield; see
+///   [`stanchion_core::stanchion`]. `MutexGuard::unlock_fair` and `bump` hand the lock to the first waiter in
+///   line; where each unlock is to do so, take a [`FairMutex`].
 /// - Progress: waiters sleep; none is woken to find the lock held by design. Needs the holder to run.
 /// - Timed: `try_lock_for` and `try_lock_until` queue and sleep like `lock`, and give up on time.
 /// - Errors: none; there is no poisoning. Locking it twice on one thread deadlocks.
@@ -34,7 +35,8 @@ pub type MappedMutexGuard<'a, T> = lock_api::MappedMutexGuard<'a, StanchionLock,
 pub type ArcMutexGuard<T> = lock_api::ArcMutexGuard<StanchionLock, T>;
 
 /// Mutual exclusion in the order of arrival: a release leaves the lock to the first in line, and newcomers
-/// queue. Fair, and slow where waiters have no CPU: each hand-over takes a wake-up. Otherwise as [`Mutex`].
+/// queue; waiters of a real-time class go before others. Fair, and slow where waiters have no CPU: each
+/// hand-over takes a wake-up. Otherwise as [`Mutex`].
 /// `try_lock` may overtake.
 pub type FairMutex<T> = lock_api::Mutex<FairLock, T>;
 /// The guard of [`FairMutex`].
@@ -58,13 +60,17 @@ pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionL
 /// - Fairness: writers wait in line among themselves, and the first of them queues with the readers. It may
 ///   be passed until it has polled 64 times in vain (some microseconds); then readers that come queue behind
 ///   it, and only writers that find the lock free while it has no CPU pass it. See [`stanchion_core::qrw`].
-/// - Progress: waiters sleep. Needs the holders to run.
+///   Who waits to write or to read upgradably keeps readers out also while somebody holds it upgradably, whom
+///   parking_lot's lock lets them in beside: such a holder must not wait for a thread that is yet to read it.
+/// - Progress: waiters sleep, but for a holder that upgrades, which gives its slices away until the readers
+///   have gone. Needs the holders to run.
 /// - Timed: `try_read_for`, `try_write_for`, `try_upgradable_read_for` and the like queue and sleep like
 ///   `read` and `write`, and give up on time; also if there are too many readers. `try_upgrade_for` tries now
 ///   and then, sleeps between the tries, and keeps no new readers out.
 /// - Errors: reading panics if 16 384 read locks are held at once. A thread that reads it already must use
 ///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
-/// - Memory: 12 bytes, and 128 bytes for each thread that ever waited for any lock of this crate.
+/// - Memory: 12 bytes, 64 bytes for each thread that waits at the same time, and 128 for each that ever
+///   waited for a reader-writer lock.
 ///
 /// Where hardly anybody writes and readers are many, see [`PerCpuRwLock`](crate::percpu::PerCpuRwLock).
 pub type RwLock<T> = lock_api::RwLock<QueuedRwLock, T>;

@@ -5,7 +5,7 @@
 #[path = "support/suppressions.rs"]
 mod suppressions;
 
-use core::panic::AssertUnwindSafe;
+use core::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 use core::ptr::NonNull;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use core::time::Duration;
@@ -15,6 +15,10 @@ use stanchion::deadline::{Clock, Deadline};
 use stanchion::{Condvar, Mutex};
 use std::thread;
 use std::time::Instant;
+
+/// A panic leaves no condition in a state that it should not be in, as those of std and parking_lot say.
+const fn is_unwind_safe<T: UnwindSafe + RefUnwindSafe>() {}
+const _: () = is_unwind_safe::<Condvar>();
 
 /// Far beyond what a wait takes here.
 const LONG: Duration = Duration::from_mins(1);

@@ -81,6 +81,7 @@ where
 {
     let lock = RwLock::<R, Vec<u32>>::new(Vec::new());
     let guard = lock.upgradable_read();
+    assert!(lock.is_locked() && !lock.is_locked_exclusive());
     assert!(lock.try_upgradable_read().is_none(), "alone among its kind");
     let beside = lock.try_read().expect("readers are let in");
     let guard = RwLockUpgradableReadGuard::try_upgrade(guard).expect_err("there is a reader");

@@ -198,6 +198,22 @@ fn one_guard_too_many_panics_and_the_others_stay() {
 }
 
 #[test]
+fn a_downgrade_that_finds_too_many_readers_releases_what_it_took() {
+    if sanitizer::skips(PANICS) {
+        return;
+    }
+    let _turn = turn();
+    let lock = stanchion::RwLock::new(7);
+    let upgradable = lock.upgradable_read();
+    let guards: Vec<_> = (0..16_384).map(|_| lock.read()).collect();
+    let downgrade = AssertUnwindSafe(|| drop(stanchion::RwLockUpgradableReadGuard::downgrade(upgradable)));
+    catch_unwind(downgrade).expect_err("one too many");
+    assert!(lock.try_upgradable_read().is_some());
+    drop(guards);
+    *lock.try_write().expect("nobody holds it") += 1;
+}
+
+#[test]
 #[cfg(debug_assertions)]
 fn writing_what_the_thread_reads_panics_in_debug_builds() {
     static CLASS: Class = Class::new();

@@ -8,7 +8,7 @@
 //!   the highest priority first; among equals, first come, first notified. No wake-up is lost, and none is
 //!   taken by somebody who came after it.
 //! - Progress: needs the holder of the queue's [`Guard`](crate::futex::Guard) to run, for some tens of
-//!   instructions, and some more for each real-time thread that waits.
+//!   instructions, and some more for each real-time thread that waits, or that a broadcast wakes.
 //! - Memory: 16 bytes a condition, 32 bytes a thread that waits.
 mod queue;
 mod relay;

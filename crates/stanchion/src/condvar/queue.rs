@@ -11,7 +11,7 @@
 //! - **IL3** Only a waiter that was in the list before the notifier took `guard` is chosen, in the order of
 //!   the list: no wake-up is lost, or taken by somebody who came later.
 //! - **IL4** A waiter's storage belongs to its thread and is touched by others while it is in a list or
-//!   chosen only, and by a poke, which changes a waiting one and nothing else.
+//!   chosen only, and by a poke, which leaves a mark in any and changes the state of a waiting one only.
 //!
 //! ## Memory orderings
 //!
