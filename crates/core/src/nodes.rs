@@ -28,6 +28,7 @@
 //! - **IN2** Nodes are never unmapped: whoever kept a number too long reads a node that exists, and wakes
 //!   somebody for nothing at worst.
 //! - **IN3** All-zero is a free node. A world may wipe its nodes in the child of a `fork`.
+use crate::Tunable;
 use crate::machine::{self, Atomic, ConstAtomic, Machine};
 use crate::numbers::NodeId;
 use crate::order::{Acquire, Relaxed, Release};
@@ -205,10 +206,15 @@ impl<P: Machine> WaitNode<P> {
         self.due.store(machine::micros::<P>().wrapping_add(micros), Relaxed);
     }
 
-    /// Whether the turn that has begun is over at a time in microseconds modulo 2^32.
-    pub(crate) fn is_due(&self, at: u32) -> bool {
+    /// So much of the turn that has begun is left at a time; both in microseconds, the time modulo 2^32.
+    pub(crate) fn left(&self, at: u32) -> u32 {
         // ord: ND10 alone: as ND8, or a hint for owners
-        at.wrapping_sub(self.due.load(Relaxed)).cast_signed() >= 0
+        left(self.due.load(Relaxed), at, P::tunable(Tunable::TurnMicros))
+    }
+
+    /// Whether the turn that has begun is over at this time.
+    pub(crate) fn is_due(&self, at: u32) -> bool {
+        self.left(at) == 0
     }
 
     /// The cell at which the waiter sleeps, while it holds a tag that says so.
@@ -290,9 +296,27 @@ pub fn lease_own<'a, P: Machine + 'a>(
     (0..levels).filter_map(|level| NodeId::of(me, level)).find(|&id| node(id).lease())
 }
 
+/// How long it is until `due`. No turn ends more than two turns ahead: what seems to is over, as after a stop
+/// of the process for more than half of the time in which the clock goes round.
+fn left(due: u32, at: u32, turn: u32) -> u32 {
+    let ahead = due.wrapping_sub(at);
+    if ahead > turn.saturating_mul(2).min(u32::MAX / 2) { 0 } else { ahead }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_turn_is_over_however_long_ago_it_ended() {
+        const MINUTE: u32 = 60_000_000;
+        assert_eq!((left(100, 40, 200), left(100, 100, 200), left(100, 101, 200)), (60, 0, 0));
+        assert_eq!(left(5, u32::MAX - 4, 200), 10, "the clock goes round");
+        for stop in [1, 35, 36, 60, 71] {
+            assert_eq!(left(100, 100 + stop * MINUTE, 200), 0, "a stop of {stop} minutes");
+        }
+        assert_eq!((left(100, 40, u32::MAX), left(40, 100, u32::MAX)), (60, 0), "turns without end");
+    }
 
     #[test]
     fn a_tag_keeps_its_generation_through_a_life_and_changes_it_with_the_next() {

@@ -280,9 +280,8 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
 
     /// On a hot lock: lets one CPU alone have it until our turn has come.
     fn sleep_for_a_turn(&self) {
-        // ord: SW11 alone: written by us, or by the owner that roused us (ND6)
-        let left = self.node.due.load(Relaxed).wrapping_sub(micros::<P>());
-        if left.cast_signed() > 0 && P::paravirt() {
+        let left = self.node.left(micros::<P>());
+        if left > 0 && P::paravirt() {
             P::count(Event::PvWaitHead);
             let roused = self.node.tag().with(State::Roused);
             let turn = P::after(u64::from(left) * 1_000);
