@@ -242,3 +242,31 @@ TEST_EACH(another_mutex_later, MIXTURES) {
         GIVES(pthread_mutex_init(&M, NULL), 0);
     }
 }
+
+static int in_handler, goes_on;
+
+static void stays(int unused) {
+    (void)unused;
+    ADD(&in_handler, 1);
+    while (!READ(&goes_on)) sleep_us(1000);
+}
+
+/* The first of three waiters is in the handler of a signal. A broadcast of the holder wakes the others all the same. */
+TEST(broadcast_passes_a_waiter_in_a_handler) {
+    pthread_t threads[3];
+    struct sigaction action = {.sa_handler = stays};
+    SETUP(sigaction(SIGUSR1, &action, NULL) == 0);
+    for (size_t i = 0; i < ROWS(threads); i++) {
+        threads[i] = START(waits, NULL);
+        await_waiting((int)i + 1);
+    }
+    GIVES(pthread_kill(threads[0], SIGUSR1), 0);
+    while (!READ(&in_handler)) sleep_us(1000);
+    GIVES(pthread_mutex_lock(&M), 0);
+    go = (int)ROWS(threads);
+    GIVES(pthread_cond_broadcast(&C), 0);
+    GIVES(pthread_mutex_unlock(&M), 0);
+    for (size_t i = 1; i < ROWS(threads); i++) END(threads[i]);
+    ADD(&goes_on, 1);
+    END(threads[0]);
+}

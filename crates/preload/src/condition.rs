@@ -289,7 +289,14 @@ unsafe fn wait_in_line(
             return Err(released);
         }
         let since = trace::now();
-        let ending = queue.sleep(waiter, deadline, leaves);
+        // Whoever was woken before this one goes on with the mutex, and wakes the next when it releases that.
+        // One that does not, such as in the handler of a signal, is passed: a release wakes the next as well.
+        let helps = || {
+            if mutex::try_lock(mutex) == 0 {
+                mutex::unlock(mutex);
+            }
+        };
+        let ending = queue.sleep_in_relay(waiter, deadline, leaves, helps);
         trace::waited_for(ptr::from_ref(condition).addr(), since, ending == Ending::Notified);
         if ending == Ending::Interrupted {
             cancel::let_come(waiter);

@@ -11,7 +11,9 @@ pub(crate) struct Piece<'a> {
     pub(crate) path: &'a [u8],
 }
 
-/// Shows `found` the piece that has the address, if there is one.
+/// Shows `found` the piece that has the address, if there is one. Its buffer is in no other function's frame:
+/// threads may have 16 KiB of stack.
+#[inline(never)]
 pub(crate) fn find<T>(address: u64, found: impl FnOnce(&Piece<'_>) -> T) -> Option<T> {
     let maps = Descriptor::open(b"/proc/self/maps\0", libc::O_RDONLY)?;
     let mut buffer = [0_u8; 4096];

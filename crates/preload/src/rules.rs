@@ -117,7 +117,7 @@ fn first_that_fits(mutex: &Mutex) -> Option<Choice> {
     // The return address may be the first byte behind the code that called.
     let code = stack.innermost().map(|address| address - 1);
     // ord: M71 alone: whoever decides has found the choice, by M4
-    let words = KEPT.each_ref().map(|cell| cell.load(Ordering::Relaxed));
+    let words: [u8; MOST] = core::array::from_fn(|at| KEPT[at].load(Ordering::Relaxed));
     config::each(words.split(|&byte| byte == 0).next()?).find_map(|word| {
         let (place, name) = split(word)?;
         Where::parse(place)?.fits(address, code).then(|| config::lock_named(name))?

@@ -162,7 +162,20 @@ impl<S: Sign> WaitQueue<S> {
         &self,
         waiter: &Waiter,
         deadline: Option<&Deadline>,
+        leaves: impl FnMut() -> bool,
+    ) -> Ending {
+        self.sleep_in_relay(waiter, deadline, leaves, || {})
+    }
+
+    /// As [`sleep`](Self::sleep), for a waiter that may be left in a relay. It calls `helps` there when it
+    /// has slept for a second, again each time that it has slept as long again, and once a minute in the end:
+    /// who was woken before it may be far from releasing the mutex, or stopped.
+    pub fn sleep_in_relay(
+        &self,
+        waiter: &Waiter,
+        deadline: Option<&Deadline>,
         mut leaves: impl FnMut() -> bool,
+        mut helps: impl FnMut(),
     ) -> Ending {
         loop {
             // ord: L1 pairs L3: what the notifier did comes before what we do next
@@ -184,7 +197,7 @@ impl<S: Sign> WaitQueue<S> {
                 WAITING if !self.doze(waiter, deadline) => Ending::TimedOut,
                 WAITING => continue,
                 chosen => {
-                    os::wait(&waiter.state, chosen, None);
+                    wait_and_look(&waiter.state, chosen, None, &mut helps);
                     continue;
                 }
             };
