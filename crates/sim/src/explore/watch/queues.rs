@@ -204,6 +204,8 @@ impl Queues {
         wait.silent = 0;
         match states {
             (Leased, Roused) => wait.turns = 1,
+            // The queue that it was about to join is empty by now.
+            (Waiting, Roused) if own && wait.turns == 0 && wait.took_over.is_none() => wait.turns = 1,
             // Who comes back to the place that it left has no new turn; nor has, in order, who takes one
             // over.
             (Abandoned, Roused) => {
