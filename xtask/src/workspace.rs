@@ -95,6 +95,11 @@ pub(crate) fn generate(root: &Path, path: &str, text: &str, check: bool, by: &st
     Ok(true)
 }
 
+/// What a generated file says of each name; nothing if it is not there.
+pub(crate) fn record(root: &Path, path: &str) -> Result<BTreeMap<String, String>> {
+    if root.join(path).exists() { files::read(root, path) } else { Ok(BTreeMap::new()) }
+}
+
 /// The first line in which a generated file, which need not be there, differs from `text`.
 pub(crate) fn stale(root: &Path, path: &str, text: &str) -> Option<usize> {
     let old = fs::read_to_string(root.join(path)).unwrap_or_default();

@@ -1,5 +1,5 @@
 //! docs/killed.toml: for each mutant that all its detectors killed, the [number](super::depends) it had.
-use crate::files;
+use crate::{files, workspace};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -13,9 +13,8 @@ const INTRO: &str = "\
 
 pub(super) type Record = BTreeMap<String, String>;
 
-/// An empty one if there is none.
 pub(super) fn read(root: &Path) -> Result<Record> {
-    if root.join(PATH).exists() { files::read(root, PATH) } else { Ok(Record::new()) }
+    workspace::record(root, PATH)
 }
 
 pub(super) fn note(record: &mut Record, name: &str, number: &str, killed: bool) {

@@ -1,8 +1,7 @@
 //! Which orderings can be weaker and how, what notices that, and arguments for those where nothing does.
-use crate::files;
 use crate::orderings::FileOrderings;
 use crate::sites::Site;
-use crate::workspace::Finding;
+use crate::workspace::{self, Finding};
 use anyhow::Result;
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -113,8 +112,7 @@ pub(crate) fn is_witness(result: &str) -> bool {
 
 /// The record and the arguments; those of a file that is not there are none.
 pub(crate) fn read(root: &Path) -> Result<(Record, Record)> {
-    let of = |path| if root.join(path).exists() { files::read(root, path) } else { Ok(Record::new()) };
-    Ok((of(WITNESSES)?, of(ARGUMENTS)?))
+    Ok((workspace::record(root, WITNESSES)?, workspace::record(root, ARGUMENTS)?))
 }
 
 pub(crate) fn write(record: &Record, plan: &[Weaker]) -> String {
