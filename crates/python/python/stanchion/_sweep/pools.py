@@ -142,7 +142,7 @@ class Dask(Pool):
 
 
 class Ray(Pool):
-    """Tasks of a Ray cluster. Ray itself starts a dead worker's batches again."""
+    """Tasks of a Ray cluster. The sweep starts lost ones again, as Ray would go on for ever if a cell kills workers."""
 
     def __init__(self, address: str | None = None) -> None:
         import ray
@@ -154,12 +154,13 @@ class Ray(Pool):
         super().__init__(self, max(1, int(ray.cluster_resources().get("CPU", 1))))
 
     def submit(self, fn: Callable[..., Any], /, *args: Any) -> Future[Any]:
-        remote = self._remote.setdefault(fn, self._ray.remote(max_retries=-1)(fn))
+        remote = self._remote.setdefault(fn, self._ray.remote(max_retries=0)(fn))
         future: Future[Any] = remote.remote(*args).future()
         return future
 
     def is_loss(self, error: BaseException) -> bool:
-        lost = (self._ray.exceptions.WorkerCrashedError, self._ray.exceptions.NodeDiedError)
+        errors = self._ray.exceptions
+        lost = (errors.WorkerCrashedError, errors.NodeDiedError, errors.OutOfMemoryError, errors.ObjectLostError)
         return super().is_loss(error) or isinstance(error, lost)
 
 
