@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Future, ThreadPoolExecutor
+import os
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import stanchion
 from dying import die, die_of
 from stanchion._sweep.grid import Grid
+from stanchion._sweep.pools import Processes
 from stanchion._sweep.progress import line
 from stanchion._sweep.store import Store
 
@@ -84,8 +88,6 @@ def test_an_interrupted_sweep_goes_on_where_it_was(tmp_path: Path, undisturbed: 
 def test_a_worker_that_dies_costs_no_cell(
     tmp_path: Path, undisturbed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stanchion._sweep.pools import Processes
-
     submit, flag = Processes.submit, str(tmp_path / "flag")
     monkeypatch.setattr(Processes, "submit", lambda self, fn, *args: submit(self, die, fn, flag, *args))
     out = stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
@@ -96,8 +98,6 @@ def test_a_worker_that_dies_costs_no_cell(
 def test_a_cell_that_kills_its_workers_is_left_out_and_told(
     tmp_path: Path, undisturbed: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from stanchion._sweep.pools import Processes
-
     submit = Processes.submit
     monkeypatch.setattr(Processes, "submit", lambda self, fn, *args: submit(self, die_of, 17, fn, *args))
     with pytest.raises(stanchion.Unfinished, match="1 cells killed their workers, the first of them .17, "):
@@ -123,6 +123,35 @@ def test_a_directory_has_one_grid_and_one_writer(tmp_path: Path) -> None:
     store.close()
     with pytest.raises(ValueError, match="field 'cells': the results there are of another grid"):
         Store(tmp_path, Grid.of({**GRID, "seeds": 6}))
+
+
+def test_a_directory_is_free_when_its_writer_is_gone(tmp_path: Path) -> None:
+    grid = Grid.of(GRID)
+    store = Store(tmp_path, grid)
+    inherited = os.dup(store._lock.fileno())
+    store.close()
+    store = Store(tmp_path, grid)
+    os.close(inherited)
+    with ProcessPoolExecutor(1, get_context("fork")) as executor:
+        executor.submit(os.getpid).result()
+        store._lock.close()  # as the kernel does for a process that is killed
+        Store(tmp_path, grid).close()
+
+
+def test_a_full_disk_does_not_keep_the_directory(
+    tmp_path: Path, undisturbed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*args: Any, **kwargs: Any) -> None:
+        raise OSError("no space left on device")
+
+    store = Store(tmp_path, Grid.of(GRID))
+    store.add(undisturbed)
+    with monkeypatch.context() as disk, pytest.raises(OSError, match="no space left"):
+        disk.setattr(pq, "write_table", full)
+        store.close()
+    store = Store(tmp_path, Grid.of(GRID))
+    assert store.count == 0
+    store.close()
 
 
 def test_cells_are_found_by_their_numbers() -> None:

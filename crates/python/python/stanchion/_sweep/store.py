@@ -6,8 +6,9 @@ import fcntl
 import json
 import os
 import time
+import weakref
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -22,6 +23,10 @@ SECONDS = 5.0
 ROWS = 50_000
 """Nor are there more of them in one."""
 
+_locks: weakref.WeakSet[TextIO] = weakref.WeakSet()
+# Workers that are forked would hold them, also when the sweep is killed.
+os.register_at_fork(after_in_child=lambda: [lock.close() for lock in _locks])
+
 
 class Store:
     """The results of a grid. A result that is there already is not taken again."""
@@ -30,6 +35,7 @@ class Store:
         directory.mkdir(parents=True, exist_ok=True)
         self.directory = directory
         self._lock = open(directory / ".lock", "w")  # noqa: SIM115 - held until the sweep ends
+        _locks.add(self._lock)
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -82,8 +88,11 @@ class Store:
 
     def close(self) -> None:
         """Writes what waits, and lets others write."""
-        self.flush()
-        self._lock.close()
+        try:
+            self.flush()
+        finally:
+            fcntl.flock(self._lock, fcntl.LOCK_UN)  # closing is not enough if another process has it, too
+            self._lock.close()
 
 
 def _same_grid(directory: Path, identity: dict[str, Any]) -> None:
