@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
+import time
+from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -104,6 +105,15 @@ def test_a_cell_that_kills_its_workers_is_left_out_and_told(
         stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
     rest = [number for number in range(CELLS) if number != 17]
     assert stanchion.load_results(tmp_path / "out").equals(undisturbed.take(rest).combine_chunks())
+
+
+def test_processes_end_though_their_batches_do_not() -> None:
+    pool = Processes(1)
+    future = pool.submit(time.sleep, 60)
+    while not future.running():
+        time.sleep(0.01)
+    pool.close()
+    assert isinstance(future.exception(), BrokenExecutor)
 
 
 def test_results_that_come_twice_count_once(tmp_path: Path, undisturbed: Any) -> None:

@@ -84,7 +84,10 @@ class Processes(Pool):
 
     def close(self) -> None:
         assert isinstance(self.executor, ProcessPoolExecutor)
+        processes = list((self.executor._processes or {}).values())
         self.executor.shutdown(wait=False, cancel_futures=True)
+        for process in processes:  # which would finish what they have, and Python waits for them at its end
+            process.kill()
 
 
 def _is_the_executors(error: BaseException) -> bool:
