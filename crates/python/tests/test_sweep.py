@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from concurrent.futures import BrokenExecutor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ import pytest
 import stanchion
 from dying import die, die_of
 from stanchion._sweep.grid import Grid
-from stanchion._sweep.pools import Processes
+from stanchion._sweep.pools import Pool, Processes
 from stanchion._sweep.progress import line
 from stanchion._sweep.store import Store
 
@@ -105,6 +105,41 @@ def test_a_cell_that_kills_its_workers_is_left_out_and_told(
         stanchion.sweep(GRID, out=tmp_path / "out", workers=2, progress=False)
     rest = [number for number in range(CELLS) if number != 17]
     assert stanchion.load_results(tmp_path / "out").equals(undisturbed.take(rest).combine_chunks())
+
+
+class Leaving(Pool):
+    """A cluster that loses its first four batches, as a scheduler that goes away does; no worker dies."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__(Stopping(-1), 1)
+        self.how, self.left, self.away = how, 4, False
+
+    def submit(self, fn: Any, /, *args: Any) -> Future[Any]:
+        if not self.left:
+            return super().submit(fn, *args)
+        self.left -= 1
+        future: Future[Any] = Future()
+        if self.left or self.how == "cancelled":
+            future.cancel()
+            return future
+        self.away = True
+        if self.how == "failed":
+            future.set_exception(CancelledError())
+        return future
+
+    def is_cut_off(self) -> bool:
+        return self.away
+
+    def revive(self, error: BaseException | None) -> bool:
+        back, self.away = self.away, False
+        return back
+
+
+@pytest.mark.parametrize("how", ["cancelled", "failed", "silent"])
+def test_a_cell_is_not_to_blame_for_a_lost_scheduler(tmp_path: Path, how: str) -> None:
+    pool = Leaving(how)
+    out = stanchion.sweep({"lock": "byte", "vcpus": 2, "time": "1ms"}, pool, out=tmp_path, progress=False)
+    assert pool.left == 0 and len(stanchion.load_results(out)) == 1
 
 
 def test_processes_end_though_their_batches_do_not() -> None:

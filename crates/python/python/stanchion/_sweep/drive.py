@@ -91,6 +91,8 @@ class Drive:
     def _land(self, future: Future[Any], numbers: list[int]) -> None:
         error = None if future.cancelled() else future.exception()
         if future.cancelled() or (error is not None and self._pool.is_loss(error)):
+            if future.cancelled() or self._pool.is_cut_off():
+                self._alone = None  # no worker died of it
             self._lose(numbers)
             self._revive(error)
             return
@@ -110,6 +112,7 @@ class Drive:
         if self._seconds is None and self._vain > VAIN:
             message = "workers die before they return anything; has the script 'if __name__ == \"__main__\":'?"
             raise RuntimeError(message) from error
+        self._alone = None  # if it still flies, no worker died of it
         lost, self._flying = list(self._flying.values()), {}
         for numbers in lost:
             self._lose(numbers)
