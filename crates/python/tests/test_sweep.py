@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from multiprocessing import get_context
@@ -13,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 import stanchion
 from dying import die, die_of
+from stanchion.__main__ import main
 from stanchion._sweep.grid import Grid
 from stanchion._sweep.pools import Pool, Processes
 from stanchion._sweep.progress import line
@@ -142,6 +144,11 @@ def test_a_cell_is_not_to_blame_for_a_lost_scheduler(tmp_path: Path, how: str) -
     assert pool.left == 0 and len(stanchion.load_results(out)) == 1
 
 
+def test_a_sweep_has_one_worker_at_least(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="workers: -1 is no number from 1"):
+        stanchion.sweep(GRID, Stopping(0), out=tmp_path, workers=-1)
+
+
 def test_processes_end_though_their_batches_do_not() -> None:
     pool = Processes(1)
     future = pool.submit(time.sleep, 60)
@@ -214,15 +221,26 @@ def test_cells_are_found_by_their_numbers() -> None:
         ('lock = "byte"\nvcpus = [2, 0]\n', "grid.toml:2: vcpus: '0' vCPUs cannot be run"),
         ('lock = "byte"\n[set]\n"host.slise" = ["1ms"]\n', "grid.toml:3: "),
         ('seeds = 2\nlimit = "much"\n', "grid.toml:2: limit: 'much' is no number"),
+        ("seeds = 2\nlimit = -1\n", "grid.toml:2: limit: -1 is no number from 0 to 18446744073709551615"),
+        ("limit = 1.5\n", "grid.toml:1: limit: 1.5 is no number"),
+        ("limit = inf\n", "grid.toml:1: limit: inf is no number"),
+        ('lock = "byte"\nseeds = [1, -1]\n', "grid.toml:2: seeds: -1 is no number from 0"),
+        ('seeds = "5"\n', "grid.toml:1: seeds: '5' is no number"),
+        ("seeds = 1.5\n", "grid.toml:1: seeds: 1.5 is no number"),
+        ("vcpus = 1.5\n", "grid.toml:1: vcpus: "),
         ("lock = [\n", "grid.toml: "),
     ],
 )
-def test_a_wrong_grid_is_refused_before_anything_runs(tmp_path: Path, text: str, wrong: str) -> None:
+def test_a_wrong_grid_is_refused_before_anything_runs(
+    tmp_path: Path, text: str, wrong: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     path = tmp_path / "grid.toml"
     path.write_text(text)
     with pytest.raises(ValueError) as error:
         stanchion.sweep(path, Stopping(0), out=tmp_path / "out")
     assert wrong in str(error.value) and "\n" not in str(error.value)
+    monkeypatch.setattr(sys, "argv", ["stanchion", "sweep", str(path), "--out", str(tmp_path / "out")])
+    assert (main(), capsys.readouterr().err) == (2, f"stanchion: {error.value}\n")
     assert not (tmp_path / "out").exists()
 
 

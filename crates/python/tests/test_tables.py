@@ -49,6 +49,11 @@ def test_arrow_pandas_and_polars_take_tables() -> None:
         ({"set": "host.slice=1ms"}, "is one text"),
         ({"time": "5 parsecs"}, "time: '5 parsecs' is not a time"),
         ({"seeds": []}, "seeds: none"),
+        ({"seeds": [-1]}, "seeds: -1 is no number from 0 to 18446744073709551615"),
+        ({"seeds": "5"}, "seeds: '5' is no number"),
+        ({"seeds": 1.5}, "seeds: 1.5 is no number"),
+        ({"limit": 2**64}, "limit: 18446744073709551616 is no number"),
+        ({"jobs": -1}, "jobs: -1 is no number from 1"),
         ({"lock": "qrw"}, "it takes mutexes, and qrw is a reader-writer lock"),
     ],
 )
@@ -95,6 +100,8 @@ def test_a_published_table_is_compared_cell_by_cell() -> None:
         assert simulated / published - 1 == pytest.approx(error)  # type: ignore[operator]
     with pytest.raises(ValueError, match="unknown published table 'lcktorture': nearest are locktorture"):
         stanchion.reproduce("lcktorture")
+    with pytest.raises(ValueError, match="seeds: -1 is no number from 0"):
+        stanchion.reproduce("locktorture", seeds=-1)
 
 
 def test_results_in_files_are_read_and_what_is_wrong_is_told(tmp_path: Path) -> None:

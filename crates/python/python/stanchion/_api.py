@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from stanchion import _native
 from stanchion._native import Table
@@ -20,9 +20,20 @@ LIMIT = 1_000_000_000
 
 def listed(names: Names | Counts) -> str:
     """One text of names or counts, separated by commas."""
-    if isinstance(names, (str, int)):
+    if isinstance(names, str) or not isinstance(names, Iterable):
         return str(names)
     return ",".join(str(name) for name in names)
+
+
+def whole(name: str, value: Any, least: int = 0) -> int:
+    """A whole number that the simulator can take."""
+    try:
+        number = int(value)
+        if number == value and least <= number < 2**64:
+            return number
+    except (TypeError, ValueError, OverflowError):
+        pass
+    raise ValueError(f"{name}: {value!r} is no number from {least} to {2**64 - 1}")
 
 
 def settings(values: Settings) -> list[str]:
@@ -36,7 +47,9 @@ def settings(values: Settings) -> list[str]:
 
 def seeds_of(seeds: Seeds) -> list[int]:
     """The seeds 1 to N of a number, or those that are listed."""
-    listed_seeds = list(range(1, seeds + 1)) if isinstance(seeds, int) else list(seeds)
+    if isinstance(seeds, str) or not isinstance(seeds, Iterable):
+        seeds = range(1, whole("seeds", seeds) + 1)
+    listed_seeds = [whole("seeds", seed) for seed in seeds]
     if not listed_seeds:
         raise ValueError("seeds: none; write a number of them, or a list")
     if len(set(listed_seeds)) < len(listed_seeds):
@@ -82,8 +95,8 @@ def simulate(
         seeds_of(seeds),
         time,
         warm_up,
-        limit,
-        jobs or len(os.sched_getaffinity(0)),
+        whole("limit", limit),
+        whole("jobs", jobs or len(os.sched_getaffinity(0)), 1),
     )
 
 
@@ -97,4 +110,4 @@ def reproduce(table: Names = (), cell: Names = (), *, seeds: int = 3, quick: boo
     The columns are those of ``stanchion reproduce --csv``.
     """
     split = [[names] if isinstance(names, str) else list(names) for names in (table, cell)]
-    return _native.reproduce(*split, seeds=seeds, quick=quick)
+    return _native.reproduce(*split, seeds=whole("seeds", seeds), quick=quick)

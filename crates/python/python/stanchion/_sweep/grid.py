@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from stanchion import _native
-from stanchion._api import LIMIT, listed, seeds_of
+from stanchion._api import LIMIT, listed, seeds_of, whole
 
 Cell = tuple[int, str, str, str, int, list[str], int]
 """A cell's number, machine, workload, lock, vCPUs, fields replaced, seed."""
@@ -75,7 +75,7 @@ class Grid:
         self.seeds = seeds_of(axes.get("seeds", 1))
         self.time = str(axes.get("time", "200ms"))
         self.warm_up = str(axes.get("warm_up", "20ms"))
-        self.limit = _number("limit", axes.get("limit", LIMIT))
+        self.limit = whole("limit", axes.get("limit", LIMIT))
         lock = listed(axes.get("lock", "all"))
         vcpus = listed(axes["vcpus"]) if "vcpus" in axes else None
         texts = {name: _native.read_file(name) for name in (*machines, *workloads)}
@@ -123,13 +123,6 @@ class Grid:
 def _words(names: Any) -> list[str]:
     words = [word.strip() for word in listed(names).split(",")]
     return list(dict.fromkeys(word for word in words if word))
-
-
-def _number(name: str, value: Any) -> int:
-    try:
-        return int(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: {value!r} is no number") from None
 
 
 def _combinations(axes: Mapping[str, Any]) -> list[list[str]]:

@@ -10,6 +10,8 @@ from concurrent.futures import BrokenExecutor, CancelledError, Future, ProcessPo
 from multiprocessing import get_context
 from typing import Any, Protocol
 
+from stanchion._api import whole
+
 RECONNECT = 300.0
 """So many seconds a scheduler may be away."""
 
@@ -169,6 +171,8 @@ class Ray(Pool):
 
 def pool_of(executor: Any, workers: int | None) -> Pool:
     """The pool that an executor, a Dask client or nothing stands for."""
+    if workers:
+        whole("workers", workers, 1)
     if executor is None:
         return Processes(workers)
     if isinstance(executor, Pool):
