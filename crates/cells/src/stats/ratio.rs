@@ -42,9 +42,12 @@ pub type Sides<'a> = (&'a [f64], &'a [f64]);
 impl Ratio {
     /// Of the rounds of one thing and of another, for each load: a round visits both soon after each other,
     /// or starts both from the same seed. The mean over loads is geometric, and so is that over rounds. The
-    /// interval is that over rounds, by Student's distribution of the logarithms.
+    /// interval is that over rounds, by Student's distribution of the logarithms. None if a round has 0 or
+    /// less.
     pub fn of(loads: &[Sides]) -> Option<Self> {
-        let each = |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own / other).collect();
+        // Two negative numbers have no ratio either, though they have a quotient.
+        let each =
+            |load: &Sides| load.0.iter().zip(load.1).map(|(own, other)| own.max(0.0) / other).collect();
         let ratios: Vec<Vec<f64>> = loads.iter().map(each).collect();
         let logs = mean_logs(&ratios)?;
         let ((log, variance), pairs) = (mean_of(&logs), logs.len());

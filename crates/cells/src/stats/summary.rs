@@ -142,9 +142,10 @@ impl Summary {
         if differ { (self.max - self.min) / 2.0 / self.median } else { 0.0 }
     }
 
-    /// The standard deviation, relative to the median, as the distances from it estimate it.
+    /// The standard deviation, as the distances from the median estimate it, relative to the median size.
     pub fn noise(&self) -> f64 {
-        self.mad * MAD_TO_DEVIATION / self.median.max(f64::MIN_POSITIVE)
+        let sizes: Vec<f64> = self.rounds.iter().map(|value| value.abs()).collect();
+        self.mad * MAD_TO_DEVIATION / median(&sizes).max(f64::MIN_POSITIVE)
     }
 
     /// Whether a round stands apart from the others.

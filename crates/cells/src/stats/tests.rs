@@ -63,6 +63,9 @@ fn a_summary_keeps_range_deviation_and_order() {
     assert_eq!((summary.median, summary.min, summary.max, summary.mad), (10.0, 8.0, 12.0, 1.0));
     assert_eq!(summary.rounds[1], 8.0);
     assert_eq!(summary.spread(), 0.2);
+    for negative in [vec![-10.0, -8.0, -12.0, -10.0, -11.0], vec![0.0, 0.0, -10.0, 10.0, 10.0]] {
+        assert!(Summary::of(negative.clone()).noise() < 2.0, "{negative:?}");
+    }
 }
 
 #[test]
@@ -153,6 +156,8 @@ fn a_ratio_is_paired_within_rounds_and_told_with_its_interval_only() {
     assert!(single.told().is_none() && !single.is_clear());
     assert_eq!(single.to_string(), "3.00 (one value)");
     assert_eq!(Ratio::of(&[(&[1.0], &[0.0])]), None);
+    // Of two losses the larger one would be taken for the better.
+    assert_eq!(Ratio::of(&[(&[-1.0], &[-2.0])]), None);
     assert_eq!(Ratio::of(&[(&[], &[])]), None);
     assert_eq!(Ratio::of(&[]), None);
 }

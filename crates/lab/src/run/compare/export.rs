@@ -30,7 +30,10 @@ fn verdict(report: &Report) -> String {
     for row in others {
         let ratio = row.ratio.map(|ratio| format!("{}, {} of {}", word(row), ratio.in_digits(3), first.lock));
         let given_up = if row.given_up { "given up, " } else { "" };
-        let ratio = ratio.unwrap_or_else(|| format!("{given_up}no round went well beside {}", first.lock));
+        let ratio = ratio.unwrap_or_else(|| match row.pairs(first, &setting.metric).len() {
+            0 => format!("{given_up}no round went well beside {}", first.lock),
+            _ => format!("{given_up}no ratio to {}, as a round has 0 or less", first.lock),
+        });
         wrap(&mut text, String::new(), &format!("{}: {ratio}", row.lock));
         text.extend(more(row).map(|more| format!("  {more}\n")));
     }
@@ -219,6 +222,18 @@ mod tests {
         let text = super::text(&report);
         assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
         assert!(text.matches("sampled-and-longer-than-any-other+stats").count() >= 2);
+    }
+
+    #[test]
+    fn a_round_without_a_logarithm_is_told() {
+        let mut report = report(&["libc", "qspin"]);
+        for row in &mut report.comparison.locks {
+            row.runs = (0..5).map(|round| Run { round, warmup: false, figures: figures(0.5) }).collect();
+        }
+        report.comparison.locks[1].runs[3].figures.wall_s = 0.0;
+        report.comparison.refresh(0);
+        let text = text(&report);
+        assert!(text.contains("qspin: no ratio to libc, as a round has 0 or less\n"), "{text}");
     }
 
     #[test]
