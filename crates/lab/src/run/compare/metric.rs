@@ -44,11 +44,25 @@ pub(crate) fn pick(regex: &Regex, text: impl Read) -> io::Result<Option<Result<f
         }
         let line = String::from_utf8_lossy(line.trim_ascii_end());
         if let Some(group) = regex.captures_iter(&line).last().and_then(|captures| captures.get(1)) {
-            let text = group.as_str();
-            let number = text.replace([',', '_'], "").parse::<f64>().ok().filter(|number| number.is_finite());
-            found = Some(number.ok_or_else(|| format!("'{text}' is no number")));
+            found = Some(number(group.as_str()));
         }
     }
+}
+
+/// Commas and underscores may only stand between groups of three digits: others may be decimal commas.
+fn number(text: &str) -> Result<f64, String> {
+    const SEPARATORS: [char; 2] = [',', '_'];
+    let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+    let mut groups = whole.trim_start_matches(['+', '-']).split(SEPARATORS).map(|group| {
+        let digits = group.bytes().all(|byte| byte.is_ascii_digit());
+        if digits { group.len() } else { 0 }
+    });
+    let is_grouped = matches!(groups.next(), Some(1..=3)) && groups.all(|digits| digits == 3);
+    if fraction.contains(SEPARATORS) || whole.contains(SEPARATORS) && !is_grouped {
+        return Err(format!("'{text}' is no number: only groups of three digits have commas between them"));
+    }
+    let number = text.replace(SEPARATORS, "").parse().ok().filter(|number: &f64| number.is_finite());
+    number.ok_or_else(|| format!("'{text}' is no number"))
 }
 
 #[cfg(test)]
@@ -67,6 +81,12 @@ mod tests {
         assert_eq!(picked(pattern, "nothing\n"), None);
         assert_eq!(picked(r"x=(\S+)", "x=fast"), Some(Err("'fast' is no number".into())));
         assert_eq!(picked(r"x=(\S+)", "x=inf"), Some(Err("'inf' is no number".into())));
+        assert_eq!(picked(r"x=(\S+)", "x=-1_234,567"), Some(Ok(-1_234_567.0)));
+        for number in ["12,5", "1234,567", ",123", "1,2e5", "1.234,567", "1,234e3", "1__234", "1,23"] {
+            let refused = picked(r"x=(\S+)", &format!("x={number}")).expect("it matches");
+            let reason = refused.expect_err(number);
+            assert!(reason.contains(number) && reason.contains("groups of three digits"), "{reason}");
+        }
         assert_eq!(picked("^n ([0-9]+)$", "n 1\nn 2\n"), Some(Ok(2.0)), "a line at a time");
     }
 
