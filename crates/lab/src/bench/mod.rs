@@ -36,7 +36,7 @@ pub(crate) use contenders::{take_pthread_locks, take_pthread_mutex_by_two};
 pub(crate) use executor::work;
 use lab_kit::output::print;
 pub(crate) use machine::{Activity, available_cpus, cpus, other_runnable, restrict_to};
-pub(crate) use report::{Cell, Report, State};
+pub(crate) use report::{Cell, Report, SCHEMA, State};
 pub(crate) use run::measure;
 use std::process::ExitCode;
 

@@ -33,7 +33,7 @@ pub(crate) struct Args {
     pub compare: bool,
 
     /// The machine to simulate: a name or a file [default: measured just now]
-    #[arg(long, requires = "compare", value_name = "FILE")]
+    #[arg(long, requires = "compare", conflicts_with_all = ["name", "quick"], value_name = "FILE")]
     pub machine: Option<String>,
 
     /// Replace a field of the machine, such as memory.upgrade=30; may be given several times
@@ -48,12 +48,12 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare", value_name = "LIST")]
     pub threads: Option<String>,
 
-    /// Profiles, as for `stanchion bench` [default: empty,short,medium,long]
+    /// Profiles, as for `stanchion bench`, but for `yield` [default: empty,short,medium,long]
     #[arg(long, requires = "compare", value_name = "LIST")]
     pub profile: Option<String>,
 
     /// Take the native side from the JSON of an earlier benchmark on this machine
-    #[arg(long, requires = "compare", value_name = "FILE")]
+    #[arg(long, requires = "compare", conflicts_with_all = ["time", "rounds"], value_name = "FILE")]
     pub bench_json: Option<PathBuf>,
 
     /// Length of a native round [default: 300ms]

@@ -1,6 +1,8 @@
 //! Bad input to `stanchion calibrate`, through the real program: one line, exit code 2, and nothing is
-//! measured before.
-use crate::common::refused;
+//! measured before. And an interruption.
+use crate::common::{command, interrupt, refused};
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
 
 // Measuring would have warned, and shown its progress.
 fn check_refusal(arguments: &[&str], reason: &str) {
@@ -22,6 +24,10 @@ fn a_comparison_is_refused_before_anything_is_measured() {
     check_refusal(&["--compare", "--sim-time", "0"], "--sim-time");
     check_refusal(&["--compare", "--sim-time", "5 parsecs"], "--sim-time");
     check_refusal(&["--compare", "--toml", "/tmp/x.toml"], "--toml");
+    check_refusal(&["--compare", "--profile", "short, yield"], "--profile yield: its holders yield");
+    check_refusal(&["--compare", "--bench-json", "x", "--rounds", "3"], "--rounds");
+    check_refusal(&["--compare", "--bench-json", "x", "--time", "1s"], "--time");
+    check_refusal(&["--compare", "--machine", "small-vm", "--quick"], "--quick");
 }
 
 #[test]
@@ -31,4 +37,29 @@ fn a_calibration_is_refused_before_anything_is_measured() {
     check_refusal(&["--name", ""], "--name");
     check_refusal(&["--toml", "-"], "'-' is no file");
     check_refusal(&["--toml", "/nonexistent/machine.toml"], "cannot write /nonexistent/machine.toml");
+}
+
+#[test]
+fn an_interruption_of_the_native_side_keeps_nothing_and_says_so() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let file = dir.path().join("r.json");
+    let words = "calibrate --compare --machine small-vm --lock byte --threads 1 --profile short --rounds 500";
+    let mut command = command(&words.split(' ').collect::<Vec<_>>());
+    let child = command.arg("--json").arg(&file).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = child.spawn().expect("the program starts");
+    let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
+    let mut printed = String::new();
+    // The benchmark has begun.
+    while !printed.contains("1 lock on") {
+        assert!(lines.read_line(&mut printed).expect("readable") > 0, "{printed}");
+    }
+    interrupt(&child);
+    lines.read_to_string(&mut printed).expect("readable");
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!(output.status.code(), Some(130), "{printed}");
+    assert!(
+        printed.ends_with("stanchion: interrupted before the cells were simulated; nothing is kept\n"),
+        "{printed}"
+    );
+    assert!(output.stdout.is_empty() && !file.exists(), "{printed}");
 }

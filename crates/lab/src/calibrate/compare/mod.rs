@@ -24,6 +24,10 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
         return Err(format!("--lock: {}", unknown("lock", lock, known.iter().copied())));
     }
     // What is refused is refused before anything is measured.
+    let mut profiles = args.profile.iter().flat_map(|list| list.split(','));
+    if profiles.any(|profile| profile.trim() == "yield") {
+        return Err("--profile yield: its holders yield, which the simulator does not know".to_owned());
+    }
     let recorded = match &args.bench_json {
         Some(path) => Some(native::read(path)?.only(&locks, args)?),
         None => native::check(args).map(|()| None)?,
@@ -40,6 +44,9 @@ pub(super) fn run(args: &Args) -> Result<ExitCode, String> {
 }
 
 fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String> {
+    if let Some(recorded) = &recorded {
+        warn(&recorded.doubts);
+    }
     let machine = machine_for_comparison(args)?.machine;
     let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {

@@ -3,11 +3,18 @@ use super::verdict::Row;
 use crate::bench::{self, State};
 use crate::calibrate::args::Args;
 use clap::{Args as _, FromArgMatches};
+use core::time::Duration;
+use lab_kit::child::Running;
+use lab_kit::interrupt;
 use lab_kit::output::read_text;
+use lab_kit::provenance::Provenance;
 use lab_kit::usage::one_line;
 use stanchion_cells::threads;
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+/// How often we look whether to stop the benchmark.
+const GLANCE: Duration = Duration::from_millis(50);
 
 #[derive(Clone, Debug)]
 pub(super) struct Native {
@@ -16,6 +23,8 @@ pub(super) struct Native {
     pub(super) whence: String,
     /// CPUs that it ran on.
     pub(super) cpus: usize,
+    /// What makes a file that was read doubtful.
+    pub(super) doubts: Vec<String>,
 }
 
 impl Native {
@@ -37,17 +46,29 @@ impl Native {
 pub(super) fn read(path: &Path) -> Result<Native, String> {
     let report: bench::Report = serde_json::from_str(&read_text(path)?)
         .map_err(|error| format!("{} is no result of stanchion bench as JSON: {error}", path.display()))?;
-    Ok(native(&report))
+    let (path, schema, known) = (path.display(), report.schema, bench::SCHEMA);
+    if schema != known {
+        return Err(format!("{path}: its schema is {schema}, and this stanchion knows {known}"));
+    }
+    let (own, here) = (&report.provenance, Provenance::collect(0).cpu_model);
+    let model = &own.cpu_model;
+    let doubts = [
+        (!report.complete).then(|| format!("{path} is of a run that was not finished")),
+        (own.build == "debug").then(|| format!("{path} is of a debug build, whose figures mean nothing")),
+        (*model != here).then(|| format!("{path} was measured on {model}, and this machine is {here}")),
+    ];
+    Ok(Native { doubts: doubts.into_iter().flatten().collect(), ..native(&report) })
 }
 
 /// The cells that have a rate that counts.
 fn native(report: &bench::Report) -> Native {
     let cell = |cell: &bench::Cell| {
-        // What was skipped or failed has no rate. Cells under a CPU limit have no like in the simulator.
+        // What was skipped or failed has no rate. CPU limits, and holders that yield, have no like in the
+        // simulator.
         let counts = matches!(cell.state, State::Measured | State::Stalled);
         let rates = cell.throughput.clone().filter(|_| counts)?;
         let profile = report.load(cell)?.profile;
-        profile.cpu_limit.is_none().then(|| Row {
+        (profile.cpu_limit.is_none() && !profile.yields).then(|| Row {
             profile: cell.profile.clone(),
             threads: cell.threads,
             lock: cell.lock.clone(),
@@ -64,6 +85,7 @@ fn native(report: &bench::Report) -> Native {
         cells: report.cells.iter().filter_map(cell).collect(),
         whence: whence.into_iter().map(|(_, value)| value).collect::<Vec<_>>().join(", "),
         cpus: report.setting.cpus.len(),
+        doubts: Vec::new(),
     }
 }
 
@@ -94,12 +116,18 @@ pub(super) fn bench(args: &Args) -> Result<Native, String> {
     let json = tempfile::NamedTempFile::new();
     let json = json.map_err(|error| format!("cannot make a file for the benchmark: {error}"))?;
     let mut command = Command::new("/proc/self/exe");
-    command.arg("bench").args(words(args)).arg("--json").arg(json.path());
-    match command.stdout(Stdio::null()).status() {
-        // Interrupted or with a broken cell: what is there is compared.
-        Ok(status) if status.code() != Some(2) => read(json.path()),
-        Ok(_) => Err("the benchmark refused these cells".to_owned()),
-        Err(error) => Err(format!("cannot start the benchmark: {error}")),
+    command.arg("bench").args(words(args)).arg("--json").arg(json.path()).stdout(Stdio::null());
+    let failed = |error| format!("cannot run the benchmark: {error}");
+    let mut running = Running::lead(&mut command).map_err(failed)?;
+    while !running.has_ended_within(GLANCE).map_err(failed)? && !interrupt::requested() {}
+    if interrupt::requested() {
+        // It is killed, and does not say that its results are kept.
+        return Err("interrupted before the cells were simulated; nothing is kept".to_owned());
+    }
+    match running.wait(None, || ()).map_err(failed)?.status.code() {
+        Some(2) => Err("the benchmark refused these cells".to_owned()),
+        // Cells beside a broken one are compared.
+        _ => read(json.path()),
     }
 }
 
@@ -113,8 +141,11 @@ mod tests {
         report.cells[0].state = State::Stalled;
         report.cells[1].state = State::Skipped { stalled_at: 1 };
         report.cells[2].throughput = None;
+        report.setting.profiles[1].yields = true;
+        let yields = report.cells.iter().filter(|cell| cell.profile == "short").count();
         let native = native(&report);
-        assert_eq!((native.cells.len(), native.cpus), (report.cells.len() - 2, report.setting.cpus.len()));
+        assert_eq!(native.cells.len(), report.cells.len() - 2 - yields);
+        assert_eq!(native.cpus, report.setting.cpus.len());
         assert_eq!([native.cells[0].stalled, native.cells[1].stalled], [true, false]);
         let provenance = &report.provenance;
         for part in [&provenance.date, &provenance.cpu_model, &provenance.kernel] {
@@ -143,6 +174,34 @@ mod tests {
         assert_eq!(first.native.median.to_bits(), measured.rate().to_bits());
         assert_eq!(first.native.rounds, measured.rates());
         assert_eq!((native.cells.len(), native.cpus), (report.cells.len(), report.setting.cpus.len()));
+    }
+
+    type Change = fn(&mut bench::Report);
+
+    /// What there is to say of a result that was written.
+    fn doubts(change: impl FnOnce(&mut bench::Report)) -> Result<Vec<String>, String> {
+        let mut report = bench::tests::full();
+        report.provenance.build = "release".to_owned();
+        change(&mut report);
+        let file = tempfile::NamedTempFile::new().expect("a temporary file");
+        std::fs::write(file.path(), lab_kit::export::json(&report)).expect("written");
+        read(file.path()).map(|native| native.doubts)
+    }
+
+    #[test]
+    fn unlike_results_are_refused_or_doubted() {
+        assert_eq!(doubts(|_| ()), Ok(Vec::new()));
+        let refused = doubts(|report| report.schema = 99).expect_err("unknown");
+        assert!(refused.ends_with("its schema is 99, and this stanchion knows 1"), "{refused}");
+        let changes: [(Change, &str); 3] = [
+            (|report| report.complete = false, "was not finished"),
+            (|report| report.provenance.build = "debug".to_owned(), "debug build"),
+            (|report| report.provenance.cpu_model = "another".to_owned(), "was measured on another"),
+        ];
+        for (change, part) in changes {
+            let doubts = doubts(change).expect("well formed");
+            assert!(doubts.len() == 1 && doubts[0].contains(part), "{part}: {doubts:?}");
+        }
     }
 
     #[test]
