@@ -62,7 +62,7 @@ impl Config {
         let watched = part.map(|(from, to)| (warm_up + from, warm_up + to));
         let setting = Setting {
             locks,
-            seeds: (seed..seed + seeds as u64).collect(),
+            seeds: (0..seeds as u64).map(|more| seed.wrapping_add(more)).collect(),
             time_ns: time / NS,
             warm_up_ns: warm_up / NS,
             limit: args.event_limit.unwrap_or(1_000_000_000),

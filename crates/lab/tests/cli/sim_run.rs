@@ -224,6 +224,15 @@ fn an_interrupt_keeps_what_is_finished() {
 }
 
 #[test]
+fn seeds_of_an_ablation_go_on_from_the_last_one_to_the_first() {
+    let last = u64::MAX.to_string();
+    let words =
+        ["--machine", "small-vm", "--threads", "2", "--time", "100us", "--rounds", "2", "--seed", &last];
+    let text = passed(&[&["ablate", "-q"], &words[..]].concat());
+    assert!(text.contains("without barging"), "{text}");
+}
+
+#[test]
 fn a_device_that_takes_nothing_is_a_failure() {
     let output = tiny(&["--threads", "1", "--csv", "/dev/full"]);
     let (text, error) = (text(&output.stdout), text(&output.stderr));
