@@ -115,7 +115,7 @@ pub(crate) struct Args {
     pub quick: bool,
 
     /// Only the cost of acquire and release by one thread
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["threads", "readers", "profile", "cpu_limit"])]
     pub uncontended: bool,
 
     /// List all locks and profiles, and stop

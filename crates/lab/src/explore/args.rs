@@ -65,7 +65,7 @@ pub(crate) struct Args {
     pub(super) seed: u64,
 
     /// Run one schedule of one lock again and print it: a seed, or what a failure printed
-    #[arg(long, value_name = "SCHEDULE")]
+    #[arg(long, value_name = "SCHEDULE", conflicts_with_all = FLAGS, conflicts_with_all = ["list", "schedules", "time", "seed", "jobs"])]
     pub(super) replay: Option<Replay>,
 
     /// Threads to explore with [default: all CPUs]

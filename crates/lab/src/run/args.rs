@@ -12,7 +12,7 @@ use clap::{ArgAction, ArgGroup};
 use core::time::Duration;
 use lab_kit::compare::{Order, Setting};
 use lab_kit::experiment::Experiment;
-use lab_kit::export::{FLAGS, Files, ResultFile};
+use lab_kit::export::{Files, ResultFile};
 use lab_kit::names::{LockNames, with_all};
 use lab_kit::units::{TEN_DAYS, seconds_within, within};
 use stanchion_cells::scenes::once;
@@ -50,7 +50,7 @@ pub(crate) struct Args {
     pub lock: Vec<String>,
 
     /// List the locks, and stop
-    #[arg(long, conflicts_with_all = FLAGS)]
+    #[arg(long, exclusive = true)]
     pub list: bool,
 
     /// More words for the library, such as nopv or spin=200; they count more than those in STANCHION
@@ -67,11 +67,11 @@ pub(crate) struct Args {
     pub stats_top: usize,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["compare", "list"], group = "recorded", help_heading = TRACES)]
+    #[arg(long, value_name = "FILE", conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
     pub record: Option<PathBuf>,
 
     /// Sum up a trace, and run nothing; with --json as JSON, which may go to '-'
-    #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program"], help_heading = TRACES)]
+    #[arg(long, value_name = "FILE", group = "results", conflicts_with_all = ["stats", "record", "program", "lock", "set", "timeout", "library"], help_heading = TRACES)]
     pub show: Option<PathBuf>,
 
     #[command(flatten)]

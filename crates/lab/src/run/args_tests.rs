@@ -122,9 +122,20 @@ fn a_setting_is_what_was_typed_or_the_default() {
 }
 
 #[test]
-fn a_trace_is_shown_without_a_program() {
-    assert!(parsed(&["--show", "t", "--json", "-"]).show.is_some());
-    for words in [&["--show", "t", "x"][..], &["--show", "t", "--compare"], &["--record-limit", "3", "x"]] {
+fn a_trace_is_shown_and_a_list_printed_without_a_program() {
+    assert!(parsed(&["--show", "t", "--json", "-", "--force"]).show.is_some() && parsed(&["--list"]).list);
+    for words in [
+        &["--show", "t", "x"][..],
+        &["--show", "t", "--compare"],
+        &["--show", "t", "--lock", "qspin"],
+        &["--show", "t", "--set", "nopv"],
+        &["--show", "t", "--timeout", "1s"],
+        &["--show", "t", "--library", "l"],
+        &["--list", "--lock", "qspin"],
+        &["--list", "--stats"],
+        &["--list", "x"],
+        &["--record-limit", "3", "x"],
+    ] {
         assert!(Cli::try_parse_from(["run"].iter().chain(words)).is_err(), "{words:?}");
     }
     assert!(refused(&["--lock", "libc", "--record", "t", "/no/such"]).contains("libc's own"));

@@ -45,6 +45,10 @@ fn absurd_numbers_are_refused() {
     assert!(refused(&["bench", "--cpus", "99999"]).contains("may not use CPU 99999"));
     assert!(refused(&["bench", "--lock", "none", "--peers", "none"]).contains("no lock is left"));
     assert!(refused(&["bench", "--threads"]).contains("--threads"));
+    for [flag, value] in [["--threads", "2"], ["--profile", "short"], ["--cpu-limit", "1"]] {
+        assert!(refused(&["bench", "--uncontended", flag, value]).contains(flag));
+    }
+    assert!(refused(&["bench", "--uncontended", "--readers=1", "--writers=1"]).contains("--readers"));
 }
 
 #[test]
