@@ -21,7 +21,7 @@ use crate::run;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
-use lab_kit::export::{Files, Formats, ResultFile};
+use lab_kit::export::{Exports, Files, Formats, ResultFile, Writer};
 use lab_kit::interrupt;
 use lab_kit::names::{ALL, with_all};
 use lab_kit::stats::Ratio;
@@ -52,9 +52,17 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         (0..args.seeds * times).map(|more| args.seed.wrapping_add(more)).collect()
     };
     let quiet = args.files.results.quiet;
-    // Machines are refused before a program is started; how many workers there were is known only after.
-    place::resolve(args, 1)?;
+    // What is refused is refused before this machine is measured, or a program is started; how many workers
+    // there were is known only after.
+    place::check_named(args)?;
     let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
+    if let Some(path) = &args.keep {
+        // Made anew for the recording.
+        let none: Writer<()> = |()| String::new();
+        let opened = Exports::open(vec![(path.clone(), none)], args.files.results.force);
+        drop(opened.map_err(|why| format!("--keep: {why}"))?);
+    }
+    place::resolve(args, 1)?;
     // Before there is a recording in memory, which is larger than its file.
     let files = place::files(args)?;
     let (recorded, mut recording) = read(args)?;
@@ -131,7 +139,11 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         program: args.program.clone(),
         ..run::Args::default()
     };
-    let (code, places) = run::record(&how)?;
+    let named = |why: String| match why.strip_prefix("--record") {
+        Some(why) if args.keep.is_some() => format!("--keep{why}"),
+        _ => why,
+    };
+    let (code, places) = run::record(&how).map_err(named)?;
     let (recorded, mut recording) = load::load(&path, &places, alone)
         .map_err(|why| format!("the recording of {} {why}", args.program[0].display()))?;
     if ![0, run::TIMED_OUT].contains(&code) {

@@ -17,14 +17,20 @@ use std::sync::Arc;
 /// The name of the machine that the command runs on.
 pub(super) const HERE: &str = "here";
 
-/// Names and paths of all that were asked for, this machine if none was, each with its flag.
-fn names(args: &Args) -> Result<Vec<(String, &str)>, String> {
+/// Names and paths that were typed, each with its flag.
+fn named(args: &Args) -> Result<Vec<(String, &str)>, String> {
     let listed = args.machine.iter().flat_map(|list| list.split(','));
     let mut names: Vec<(String, &str)> = listed.map(|name| (name.trim().to_owned(), "--machine")).collect();
     for path in &args.machine_file {
         let path = std::path::absolute(path).map_err(|error| format!("--machine-file: {error}"))?;
         names.push((path.to_string_lossy().into_owned(), "--machine-file"));
     }
+    Ok(names)
+}
+
+/// The same, and this machine if it was asked for, or none was named.
+fn names(args: &Args) -> Result<Vec<(String, &str)>, String> {
+    let mut names = named(args)?;
     if args.here || names.is_empty() {
         let path = here(args)?;
         names.push((path.to_string_lossy().into_owned(), "--here"));
@@ -45,8 +51,21 @@ pub(super) fn files(args: &Args) -> Result<BTreeMap<String, String>, String> {
 
 /// All machines, with each number of workers that is tried there.
 pub(super) fn resolve(args: &Args, recorded: usize) -> Result<Vec<(Arc<Machine>, usize)>, String> {
+    of_names(args, names(args)?, recorded)
+}
+
+/// What `resolve` would refuse of machines that were named.
+pub(super) fn check_named(args: &Args) -> Result<(), String> {
+    of_names(args, named(args)?, 1).map(drop)
+}
+
+fn of_names(
+    args: &Args,
+    names: Vec<(String, &str)>,
+    recorded: usize,
+) -> Result<Vec<(Arc<Machine>, usize)>, String> {
     let mut places: Vec<(Arc<Machine>, usize)> = Vec::new();
-    for (name, flag) in names(args)? {
+    for (name, flag) in names {
         let machine = load(args, &name).map_err(|error| format!("{flag} {name}: {error}"))?;
         if places.iter().any(|(other, _)| other.name == machine.name) {
             return Err(format!("{flag}: two machines are called {}", machine.name));

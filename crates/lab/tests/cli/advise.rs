@@ -36,4 +36,19 @@ fn mistakes_are_refused_in_one_line() {
         let told = refusal(command(&["advise", name]).env("XDG_CACHE_HOME", dir.path()));
         assert!(told.contains("stands behind '--'"), "{told}");
     }
+    let kept = no_trace.to_string_lossy().into_owned();
+    for (flag, part) in [("--json", "exists already"), ("--csv", "exists already"), ("--keep", "--keep: ")] {
+        let words = ["advise", flag, &kept, "--", "true"];
+        let told = refusal(command(&words).env("XDG_CACHE_HOME", dir.path()));
+        assert!(told.contains(part) && told.contains("exists already"), "{flag}: {told}");
+        let nowhere = refusal(
+            command(&["advise", flag, "/nonexistent/x", "--", "true"]).env("XDG_CACHE_HOME", dir.path()),
+        );
+        assert!(nowhere.contains("cannot write /nonexistent/x"), "{flag}: {nowhere}");
+    }
+    let out = dir.path().join("out").to_string_lossy().into_owned();
+    let words = ["advise", "--out", &out, "--machine", "small-wm", "--", "true"];
+    assert!(refusal(&mut command(&words)).contains("unknown machine"));
+    assert!(!std::path::Path::new(&out).exists(), "a refusal leaves no directory behind");
+    assert_eq!(fs::read(&no_trace).expect("readable"), b"nothing of ours");
 }
