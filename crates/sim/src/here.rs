@@ -178,6 +178,11 @@ impl Here {
         engine::wake_sleeper(context);
     }
 
+    /// Whether `context` runs, or ran last, on the core of this one.
+    pub(crate) fn is_at_home(&self, context: usize) -> bool {
+        engine::with(|engine, me| engine.shares_core(me, context)).unwrap_or(false)
+    }
+
     /// A number below `bound` from this context's own stream.
     pub(crate) fn random(&self, bound: u64) -> u64 {
         engine::with(|engine, _| engine.random().below(bound)).unwrap_or(0)
@@ -203,14 +208,11 @@ impl Here {
         }
     }
 
-    /// The same for lines that do not lie beside each other. At most eight.
+    /// The same for lines that do not lie beside each other.
     pub(crate) fn touch_each(&self, lines: &[usize], writes: bool) {
-        let mut addresses = [0; 8];
-        for (address, &line) in addresses.iter_mut().zip(lines) {
-            *address = self.common.lines[line];
-        }
         if !lines.is_empty() {
-            engine::touch(&addresses[..lines.len()], writes);
+            let addresses: Vec<usize> = lines.iter().map(|&line| self.common.lines[line]).collect();
+            engine::touch(&addresses, writes);
         }
     }
 

@@ -298,7 +298,11 @@ impl Directory {
                 let (first, last) = (socket * socket_cores, (socket + 1) * socket_cores);
                 if any_bit(&entry.shared_by, first, last) {
                     if socket == self.socket(core) {
-                        farthest = farthest.max(if self.group_sockets > 1 { 2 } else { 1 });
+                        let group = self.group(core) * self.group_cores;
+                        let is_outside = [(first, group), (group + self.group_cores, last)]
+                            .iter()
+                            .any(|&(from, to)| from < to && any_bit(&entry.shared_by, from, to));
+                        farthest = farthest.max(if is_outside { 2 } else { 1 });
                     } else {
                         farthest = farthest.max(self.class(core, first));
                         sockets += 1;

@@ -1,7 +1,7 @@
 //! Costs of single accesses, on a machine whose costs are easy to tell apart.
 use super::line::WORDS;
 use super::*;
-use crate::machine::Protocol;
+use crate::machine::{Memory, Protocol};
 use crate::testing::machine;
 
 /// Two sockets of two groups of two cores, no jitter. Cores 0–3 are the first socket's.
@@ -46,6 +46,27 @@ fn a_reader_leaves_a_copy_and_an_upgrade_takes_it_away() {
     lines.read(0, 4, 5 * LATER);
     let upgrade = memory.upgrade_remote + memory.upgrade_per_core;
     assert_eq!(lines.own(0, 0, 6 * LATER, 0).at, 6 * LATER + upgrade, "core 1 and the other socket");
+}
+
+#[test]
+fn an_upgrade_costs_what_the_farthest_copy_costs_however_many_there_are() {
+    let machine = machine(2, 2, 8);
+    let memory = Memory { jitter_percent: 0, ..machine.memory.clone() };
+    let mut lines = Directory::new(&Machine { memory: memory.clone(), ..machine }, 4, Random::new(1, 0));
+    let mut now = LATER;
+    for (sharers, near, far) in [(4, 7, 8), (6, 7, 8)] {
+        for (last, upgrade) in [(near, memory.upgrade), (far, memory.upgrade_socket)] {
+            lines.own(0, 0, now, 0);
+            for core in (1..sharers - 1).chain([last]) {
+                now += LATER;
+                lines.read(0, core, now);
+            }
+            now += LATER;
+            let others = memory.upgrade_per_core * (sharers as Time - 2);
+            assert_eq!(lines.own(0, 0, now, 0).at, now + upgrade + others, "{sharers} sharers to {last}");
+            now += LATER;
+        }
+    }
 }
 
 #[test]

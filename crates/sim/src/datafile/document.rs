@@ -82,9 +82,16 @@ impl Document {
         Ok(())
     }
 
-    /// Every field and table of `other` that this document does not have, as from there.
+    /// Every field and table of `other` that this document does not have, as from there. A field stands in
+    /// the place of a whole table of `other`, and the other way round.
     pub(crate) fn inherit(&mut self, other: Self) {
+        let own: Vec<String> = self.entries.keys().cloned().collect();
+        let is_below =
+            |path: &str, above: &str| path.strip_prefix(above).is_some_and(|rest| rest.starts_with('.'));
         for (path, entry) in other.entries {
+            if own.iter().any(|own| is_below(&path, own) || is_below(own, &path)) {
+                continue;
+            }
             let origin = match entry.origin {
                 Origin::Line(_) => Origin::Inherited(other.file.clone()),
                 kept => kept,

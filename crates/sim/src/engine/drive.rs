@@ -37,6 +37,8 @@ pub(crate) struct Finished {
     pub(crate) halts: u64,
     /// Time that each physical CPU was busy.
     pub(crate) cpu_busy: Vec<Time>,
+    /// Whether all contexts sleep for a time by their own wish in the end.
+    pub(crate) all_sleep: bool,
     pub(crate) recording: Option<Recording>,
     /// What contexts are doing, for reports of hangs.
     pub(crate) state: String,
@@ -188,8 +190,8 @@ impl Engine {
     /// Whether nobody will ever do anything again, although some have not ended.
     fn is_stuck(&self) -> bool {
         let waits = |context: &Context| match context.doing {
-            Doing::Halted | Doing::Ended => true,
-            Doing::Spinning => context.deadline == Time::MAX,
+            Doing::Ended => true,
+            Doing::Halted | Doing::Spinning => context.deadline == Time::MAX,
             Doing::Running | Doing::Computing(_) | Doing::Accessing | Doing::Sleeping | Doing::Waking => {
                 false
             }
@@ -210,6 +212,7 @@ impl Engine {
             let cause = self.contexts[who].spent.cause;
             self.switch_cause(who, cause);
         }
+        self.record_stays();
         let state = self
             .contexts
             .iter()
@@ -219,6 +222,11 @@ impl Engine {
             .take(16)
             .collect::<Vec<_>>()
             .join("; ");
+        let sleeps = |context: &Context| match context.doing {
+            Doing::Sleeping => context.deadline != Time::MAX,
+            doing => doing == Doing::Ended,
+        };
+        let all_sleep = self.contexts.iter().all(sleeps);
         let cpu_busy = self.host.busy(self.now);
         Finished {
             end,
@@ -231,6 +239,7 @@ impl Engine {
             kicks: self.kicks,
             halts: self.halts,
             cpu_busy,
+            all_sleep,
             recording: self.recording,
             state,
         }

@@ -69,12 +69,13 @@ impl Host {
     pub(super) fn reset_busy(&mut self, now: Time) {
         for cpu in &mut self.cpus {
             cpu.busy = 0;
-            cpu.since = now;
+            cpu.since = cpu.since.max(now);
         }
     }
 
     pub(super) fn busy(&self, now: Time) -> Vec<Time> {
-        let so_far = |cpu: &Cpu| cpu.busy + if cpu.running.is_some() { now - cpu.since } else { 0 };
+        let so_far =
+            |cpu: &Cpu| cpu.busy + if cpu.running.is_some() { now.saturating_sub(cpu.since) } else { 0 };
         self.cpus.iter().map(so_far).collect()
     }
 
@@ -114,24 +115,26 @@ impl Engine {
         self.queue.push(0, Kind::Housekeeping, 0, 0, 0);
     }
 
-    /// CPU `cpu`, on which nobody runs, chooses; `delay` passes before the switch begins.
+    /// CPU `cpu`, on which nobody runs, chooses; `delay` passes before the switch begins, in which nobody uses
+    /// the CPU.
     fn choose(&mut self, cpu: usize, delay: Time) {
         let Some(pick) = self.host.scheduler.pick(cpu, self.now) else { return };
-        let who = pick.vcpu;
+        let (who, starts) = (pick.vcpu, self.now + delay);
+        self.host.scheduler.starts_at(cpu, starts);
         let entry = &mut self.host.cpus[cpu];
         entry.running = Some(who);
-        entry.since = self.now;
+        entry.since = starts;
         entry.generation = entry.generation.wrapping_add(1);
         let (generation, core) = (entry.generation, entry.core);
         self.host.occupies(cpu);
         let moved = self.contexts[who].core != core;
         self.contexts[who].cpu = Some(cpu);
         self.contexts[who].core = core;
-        self.switch_cause(who, Cause::Overhead);
+        self.switch_cause(who, if delay > 0 { Cause::Preempted } else { Cause::Overhead });
         let host = &self.machine.host;
         let switch = if self.is_pinned() { 0 } else { host.switch + if moved { host.migrate } else { 0 } };
         // From now on nobody takes the CPU away for a directed yield before it has run for a while.
-        let begins = self.now + delay + switch;
+        let begins = starts + switch;
         self.contexts[who].dispatched = begins;
         self.queue.push(begins, Kind::Dispatch, cpu as u32, generation, 0);
         self.ask_at(cpu, pick.until);
@@ -156,7 +159,10 @@ impl Engine {
             return None;
         }
         let who = self.host.cpus[cpu].running?;
-        let now = self.now;
+        let (now, since) = (self.now, self.host.cpus[cpu].since);
+        if self.contexts[who].spent.cause == Cause::Preempted {
+            self.aside(who, Cause::Overhead, since, now);
+        }
         let context = &mut self.contexts[who];
         context.live = true;
         context.gave_way = false;
@@ -175,12 +181,21 @@ impl Engine {
         Some((who, core::mem::replace(&mut self.contexts[who].tell, told::DONE)))
     }
 
+    /// Who runs on a CPU at the end is recorded, too.
+    pub(super) fn record_stays(&mut self) {
+        for cpu in &self.host.cpus {
+            if let (Some(recording), Some(who)) = (&mut self.recording, cpu.running) {
+                recording.ran(cpu.hardware, who, cpu.since, self.now);
+            }
+        }
+    }
+
     /// Whoever runs on `cpu` leaves it, and somebody else may run.
     pub(super) fn leave(&mut self, cpu: usize, why: Leave, then: Cause) {
         let now = self.now;
         let entry = &mut self.host.cpus[cpu];
         let Some(who) = entry.running.take() else { return };
-        entry.busy += now - entry.since;
+        entry.busy += now.saturating_sub(entry.since);
         entry.idle_since = now;
         entry.generation = entry.generation.wrapping_add(1);
         let (since, hardware) = (entry.since, entry.hardware);

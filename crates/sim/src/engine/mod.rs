@@ -332,6 +332,11 @@ impl Engine {
         socket(one) == socket(other)
     }
 
+    /// Whether two contexts run, or ran last, on the same core.
+    pub(crate) fn shares_core(&self, one: usize, other: usize) -> bool {
+        self.contexts[one].core == self.contexts[other].core
+    }
+
     /// Whether context `who` has no CPU.
     pub(crate) fn is_preempted(&self, who: usize) -> bool {
         self.contexts.get(who).is_some_and(|context| context.cpu.is_none())

@@ -87,6 +87,7 @@ pub(crate) fn halt_until(unchanged: impl Fn() -> bool, until: Option<Time>) {
         }
         engine.halts += 1;
         engine.contexts[who].doing = Doing::Halted;
+        engine.contexts[who].deadline = until.unwrap_or(Time::MAX);
         let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
         engine.leave(cpu, Leave::Halted, Cause::Halted);
         if let Some(until) = until {
@@ -138,6 +139,7 @@ pub(crate) fn sleep(span: Option<Time>) {
             return false;
         }
         engine.contexts[who].doing = Doing::Sleeping;
+        engine.contexts[who].deadline = span.map_or(Time::MAX, |span| engine.now + span);
         let cpu = engine.contexts[who].cpu.expect("the running context has a CPU");
         engine.leave(cpu, Leave::Halted, Cause::Sleeping);
         if let Some(span) = span {

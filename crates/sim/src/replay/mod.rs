@@ -149,8 +149,6 @@ pub struct Tally {
     pub acquisitions: u64,
     /// Nanoseconds that contexts waited for it, together.
     pub waited: u64,
-    /// Nanoseconds that it was held alone.
-    pub held: u64,
     /// Waits by length: eight steps to a power of two of nanoseconds.
     waits: Vec<u32>,
 }
@@ -173,7 +171,6 @@ impl Tally {
     pub fn add(&mut self, other: &Self) {
         self.acquisitions += other.acquisitions;
         self.waited += other.waited;
-        self.held += other.held;
         if self.waits.len() < other.waits.len() {
             self.waits.resize(other.waits.len(), 0);
         }

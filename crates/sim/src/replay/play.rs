@@ -237,40 +237,50 @@ impl Player<'_> {
         let wanted = notices + self.rounds.get() * round;
         while running.notices.borrow()[whom] < wanted {
             running.asleep.borrow_mut()[whom].push((me, wanted));
-            if self.held.borrow().is_empty() {
+            let is_patient = self.held.borrow().is_empty();
+            if is_patient {
                 self.here.sleep_until_woken();
             } else {
                 self.here.sleep(PATIENCE);
-                running.asleep.borrow_mut()[whom].retain(|&(who, _)| who != me);
+            }
+            self.sleeps_no_more(whom);
+            if !is_patient {
                 return;
             }
         }
+    }
+
+    /// Neither `whom` nor a holder that it was left with is to wake it.
+    fn sleeps_no_more(&self, whom: usize) {
+        let me = self.here.index();
+        self.running.asleep.borrow_mut()[whom].retain(|&(who, _)| who != me);
+        self.running.relays.borrow_mut().iter_mut().for_each(|relay| relay.retain(|&who| who != me));
     }
 
     fn notifies(&self) {
         let me = self.here.index();
         self.running.notices.borrow_mut()[me] += 1;
         let count = self.running.notices.borrow()[me];
-        let ready = |asleep: &mut Vec<(usize, u64)>| {
-            let found = asleep.iter().position(|&(_, wanted)| wanted <= count);
-            found.map(|at| asleep.remove(at).0)
-        };
-        while let Some(who) = { ready(&mut self.running.asleep.borrow_mut()[me]) } {
-            self.wakes(who);
-        }
-        let stranger = self.running.strangers.borrow_mut()[me].pop_front();
-        if let Some(who) = stranger {
-            self.wakes(who);
+        let is_ready = |&mut (_, wanted): &mut (usize, u64)| wanted <= count;
+        let mut ready: Vec<usize> =
+            self.running.asleep.borrow_mut()[me].extract_if(.., is_ready).map(|(who, _)| who).collect();
+        ready.extend(self.running.strangers.borrow_mut()[me].pop_front());
+        for &who in &ready {
+            self.wakes(who, ready.len() == 1);
         }
     }
 
-    /// Wakes somebody who waits for a condition, or leaves it with the mutex that this context took last.
-    fn wakes(&self, who: usize) {
+    /// Wakes somebody who waits for a condition, or leaves it with the mutex that this context took last: as
+    /// in the interposer, unless it is notified alone, slept on another CPU, and passes nobody there.
+    fn wakes(&self, who: usize, alone: bool) {
         let is_mutex = |lock: &&u32| self.running.recorded().locks[**lock as usize] == Class::Mutex;
         let mutex = self.held.borrow().iter().rev().find(is_mutex).copied();
-        match mutex.filter(|_| self.running.replay.relays) {
-            Some(mutex) => self.running.relays.borrow_mut()[mutex as usize].push_back(who),
-            None => self.here.wake(who),
+        if let Some(mutex) = mutex.filter(|_| self.running.replay.relays) {
+            let relay = &mut self.running.relays.borrow_mut()[mutex as usize];
+            if !alone || self.here.is_at_home(who) || !relay.is_empty() {
+                return relay.push_back(who);
+            }
         }
+        self.here.wake(who);
     }
 }

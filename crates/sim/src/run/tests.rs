@@ -49,6 +49,44 @@ fn every_lock_works_alone_in_company_and_in_overcommit() {
 }
 
 #[test]
+fn nobody_uses_a_cpu_that_wakes_up() {
+    let workload = loop_of(50_000, 0);
+    let busy = |wake_idle| {
+        let mut machine = shared(2);
+        machine.host.wake_idle = wake_idle;
+        let run = outcome(&Spec { time: 100 * MS, ..spec(&machine, &workload, "libc-mutex", 2) });
+        run.cpu_busy.iter().sum::<Time>() as f64 / run.ops.iter().sum::<u64>() as f64
+    };
+    let (soon, late) = (busy(2 * US), busy(40 * US));
+    assert!((0.9..1.1).contains(&(late / soon)), "CPU time of an acquisition: {soon} {late}");
+}
+
+#[test]
+fn who_runs_when_a_run_ends_is_recorded() {
+    let (machine, workload) = (machine(1, 1, 2), loop_of(50, 200));
+    let run = outcome(&Spec { record: Some((2 * MS, 3 * MS)), ..spec(&machine, &workload, "byte", 2) });
+    let ran = run.recording.expect("asked for").ran;
+    let total = ran.iter().map(|ran| ran.to - ran.from).sum::<Time>();
+    assert_eq!(total, 2 * MS, "both run all the time: {}", ran.len());
+}
+
+#[test]
+fn contexts_that_sleep_for_long_by_their_own_wish_are_not_hung() {
+    let sets = ["workload.disk=10s"];
+    let workload = crate::workload::load_with("aim7-disk-rr", &sets).expect("a shipped workload").workload;
+    let machine = shared(2);
+    let run = run(&Spec { time: 5000 * MS, ..spec(&machine, &workload, "byte", 2) }, &|| false);
+    assert!(run.is_ok(), "{:?}", run.err());
+}
+
+#[test]
+fn torture_writes_to_as_many_lines_as_it_may() {
+    let sets = ["workload.lines=16"];
+    let workload = crate::workload::load_with("locktorture", &sets).expect("a shipped workload").workload;
+    assert!(outcome(&spec(&machine(1, 1, 2), &workload, "byte", 2)).ops[0] > 0);
+}
+
+#[test]
 fn a_seed_repeats_a_run_and_another_one_does_not() {
     let (machine, workload) = (shared(2), loop_of(50, 200));
     let hash = |seed| {

@@ -104,6 +104,9 @@ pub(crate) trait Scheduler {
     /// `housekeeping` names it.
     fn pick(&mut self, pcpu: Pcpu, now: Time) -> Option<Pick>;
 
+    /// Who was chosen last for `pcpu` begins to run at `time` only, as the CPU has to wake up before.
+    fn starts_at(&mut self, _pcpu: Pcpu, _time: Time) {}
+
     /// The time to be asked again about `pcpu` has come.
     fn expire(&mut self, pcpu: Pcpu, now: Time) -> Expiry;
 

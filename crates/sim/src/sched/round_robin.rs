@@ -112,7 +112,7 @@ impl RoundRobinScheduler {
     fn runs_boosted(&self, pcpu: Pcpu, now: Time) -> bool {
         let ticks = |time: Time| (time + TICK - self.phases[pcpu]) / TICK;
         let running = self.queues[pcpu].running.as_ref();
-        running.is_some_and(|running| running.boosted && ticks(running.since) == ticks(now))
+        running.is_some_and(|running| running.boosted && ticks(running.since) >= ticks(now))
     }
 
     /// Whether `vcpu` may go ahead of others.
@@ -176,7 +176,7 @@ impl Scheduler for RoundRobinScheduler {
             return;
         };
         let context = &mut self.contexts[running.vcpu];
-        context.used += now - running.since;
+        context.used += now.saturating_sub(running.since);
         context.state = if why == Leave::Halted { State::Asleep } else { State::Waiting };
         let turn_is_over = now >= running.slice_end;
         context.left = self.slice;
@@ -186,7 +186,7 @@ impl Scheduler for RoundRobinScheduler {
             Leave::Preempted if turn_is_over => queue.waiting.push_back(running.vcpu),
             // It had its turn taken away, and gets the rest of it as soon as the others are through.
             Leave::Preempted => {
-                context.left = running.slice_end - now;
+                context.left = running.slice_end - now.max(running.since);
                 if boosted { &mut queue.boosted } else { &mut queue.waiting }.push_front(running.vcpu);
             }
         }
@@ -205,6 +205,13 @@ impl Scheduler for RoundRobinScheduler {
         let until = if queue.is_empty() { Time::MAX } else { slice_end };
         queue.running = Some(Running { vcpu, since: now, slice_end, boosted, asked_at: until });
         Some(Pick { vcpu, until })
+    }
+
+    fn starts_at(&mut self, pcpu: Pcpu, time: Time) {
+        if let Some(running) = &mut self.queues[pcpu].running {
+            running.slice_end += time - running.since;
+            running.since = time;
+        }
     }
 
     fn expire(&mut self, pcpu: Pcpu, now: Time) -> Expiry {

@@ -3,8 +3,8 @@ use super::super::rw_subjects::Upgrades;
 use super::super::sharing::{How, Sharing, Wants};
 use super::super::trace::What;
 use super::{
-    RwProgram, checked, downgrade_upgradable, gives_up, in_as_writer, linger, me, out_as_writer, say, watch,
-    went_in,
+    RwProgram, checked, downgrade_upgradable, gives_up, in_as_writer, limited, linger, me, out_as_writer,
+    out_for_good, say, watch, went_in,
 };
 
 impl RwProgram {
@@ -17,7 +17,8 @@ impl RwProgram {
         if !tried {
             watch(index, |sharing| sharing.begins(me, Wants::Upgradable));
             let in_time = self.limit().is_some_and(|until| {
-                let acquired = lock.acquire_upgradable_until(until);
+                let waits = || lock.acquire_upgradable_until(until);
+                let acquired = limited(until, |&acquired| acquired, waits);
                 if !acquired {
                     gives_up(index, Wants::Upgradable);
                 }
@@ -36,7 +37,7 @@ impl RwProgram {
         } else if dice & 2 == 0 || !downgrade_upgradable(index, lock) {
             watch(index, Sharing::may_not_upgrade);
             watch(index, |sharing| sharing.stops_reading(me));
-            say(What::Release, index);
+            out_for_good(index);
             lock.release_upgradable();
         } else {
             linger(index);
@@ -68,7 +69,7 @@ impl RwProgram {
             }
             watch(index, Sharing::may_not_upgrade);
             watch(index, |sharing| sharing.stops_reading(me));
-            say(What::Release, index);
+            out_for_good(index);
             lock.release_upgradable();
         }
     }

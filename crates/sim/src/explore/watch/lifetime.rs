@@ -25,7 +25,7 @@ impl Lifetime {
             AfterRelease::ByWorld => AfterRelease::Anything,
             other => other,
         };
-        let all = (0..plan.contexts()).map(bit).sum();
+        let all = (0..plan.contexts()).filter(|&context| plan.rounds[context] > 0).map(bit).sum();
         let users = if is_watched && after_release != AfterRelease::Anything { all } else { Set::MAX };
         Self { users, last_users: 0, last_user: None, destroyed: false, after_release }
     }

@@ -105,6 +105,13 @@ mod tests {
     }
 
     #[test]
+    fn a_word_stands_in_the_place_of_a_table_that_would_be_inherited() {
+        let text = HEAD.replace("zen5-vm", "haswell-ep-2x10x2") + "[host]\npause-loop = \"none\"\n";
+        let machine = read(&text, "mine.toml").expect("a machine").machine;
+        assert!(machine.host.pause_loop.is_none());
+    }
+
+    #[test]
     fn what_is_not_said_is_inherited_and_no_longer_measured() {
         let parent = crate::machine::load("zen5-vm").expect("shipped").machine;
         let own = "[memory]\nhit = 2\n[source.memory]\nhit = \"guess: mine\"\n";

@@ -270,6 +270,12 @@ impl Scheduler for FairShareScheduler {
         Some(Pick { vcpu: entry.vcpu, until })
     }
 
+    fn starts_at(&mut self, pcpu: Pcpu, time: Time) {
+        if let Some(running) = &mut self.queues[pcpu].running {
+            (running.settled, running.slice_end) = (time, time + self.slice);
+        }
+    }
+
     fn expire(&mut self, pcpu: Pcpu, now: Time) -> Expiry {
         self.settle(pcpu, now);
         if self.bandwidth.as_mut().is_some_and(|bandwidth| bandwidth.grant(pcpu) == 0) {

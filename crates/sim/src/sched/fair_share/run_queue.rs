@@ -45,8 +45,8 @@ impl RunQueue {
     /// Charges the running context up to `now`. Returns how long it ran since it was last charged.
     pub(super) fn settle(&mut self, now: Time) -> Time {
         let ran = self.running.as_mut().map_or(0, |running| {
-            let ran = now - running.settled;
-            running.settled = now;
+            let ran = now.saturating_sub(running.settled);
+            running.settled = running.settled.max(now);
             running.vruntime += ran.cast_signed();
             ran
         });
