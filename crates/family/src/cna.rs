@@ -113,10 +113,7 @@ impl QueueOrder for Cna {
             return;
         }
         let since = head.since();
-        if since != NEVER
-            && micros::<P>().wrapping_sub(since).cast_signed()
-                > P::tunable(Tunable::CnaThreshold).cast_signed()
-        {
+        if since != NEVER && micros::<P>().wrapping_sub(since) > P::tunable(Tunable::CnaThreshold) {
             head.set_since(FLUSH);
             return;
         }

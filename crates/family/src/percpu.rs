@@ -11,6 +11,7 @@
 use crate::tail::NodeCode;
 use stanchion_core::machine::{Atomic, ConstAtomic, Machine};
 use stanchion_core::numbers::NESTING_LEVELS;
+use stanchion_core::order::Relaxed;
 use stanchion_core::private::Private;
 
 /// One place in a queue, 16 bytes: the four of a context fill one line of 64. Who may touch what is told by
@@ -103,6 +104,10 @@ impl<P: Machine> PerCpu<P> {
     /// The context does not exist, and the queues in which it stands are used no more, or forget it first.
     pub fn forget(&self) {
         self.nesting.set(0); // nobody is this context
+        // ord: Z11 alone: nobody is this context
+        self.blocked_on.store(0, Relaxed);
+        // ord: Z12 alone: as Z11
+        self.event.store(0, Relaxed);
     }
 
     /// A number below 2^16 from this context's own stream (a linear congruential one: for thinning out, not

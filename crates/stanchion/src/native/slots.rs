@@ -16,8 +16,8 @@
 //!   owner, and taken back only when the system says that the process has no thread of the owner's id. While
 //!   the thread lives the system does not say so, as the id in `OWNERS` is the thread's own, in this process
 //!   (IT3). If another thread gets the id of one that has ended, the number stays taken until that one has
-//!   ended, too, which costs a number and no more. One thread at a time takes back, so no owner changes
-//!   between the question and what follows.
+//!   ended, too, which costs a number and no more. One thread at a time takes back, by an exchange of
+//!   the id that it has asked about.
 //! - **IT2** A thread whose number is being handed out has none yet: a signal handler that runs in between
 //!   takes the path without a node.
 //! - **IT3** Numbers are taken back only in the process to which all ids in `OWNERS` belong that may be of
@@ -252,9 +252,10 @@ fn take_back(process: u32) {
         if id == FOR_GOOD || !has_ended(process, id) || is_in_use(cpu) {
             kept += 1;
         } else {
+            // It may have been given back, and taken by another thread, since we looked.
             // ord: N6 pairs N5, N66: what the thread did with its nodes comes before what the next one does,
             // and what it read before what a writer does that finds it gone
-            owner.store(FREE, Ordering::Release);
+            let _ = owner.compare_exchange(id, FREE, Ordering::Release, Ordering::Relaxed);
         }
     }
     // ord: SL12 alone: as SL2, any value is a right one
@@ -308,9 +309,9 @@ pub(super) fn forked() {
     let mut waited = false;
     for (cpu, _) in all_owners() {
         classes::forget_writers(cpu);
-        if mine != Some(cpu) && slot(cpu).family.is_in_use() {
+        if mine != Some(cpu) {
+            waited |= slot(cpu).family.is_in_use();
             slot(cpu).family.forget();
-            waited = true;
         }
     }
     // Who sleeps where others look for him stands in a queue.
