@@ -324,8 +324,9 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// context's by now.
     fn wake(node: NodeId);
 
-    /// Gives the CPU away for a while: until a node is given back, if this world can tell, or for some time.
-    fn nap() {
+    /// Gives the CPU away for a while: until a node is given back, if this world can tell, or for some time;
+    /// until the deadline at the latest.
+    fn nap(_until: Option<&Self::Deadline>) {
         Self::yield_slice();
     }
 
@@ -375,6 +376,15 @@ pub trait Machine: Sized + Send + Sync + 'static {
 #[inline]
 pub fn micros<P: Machine>() -> u32 {
     (P::now() / 1_000) as u32
+}
+
+/// Of this time and the deadline, if there is one, the one that comes first.
+pub(crate) fn sooner<'a, P: Machine>(
+    time: &'a P::Deadline,
+    until: Option<&'a P::Deadline>,
+) -> &'a P::Deadline {
+    // Time that passes between the two looks counts for the deadline.
+    until.filter(|until| P::remaining(time) > P::remaining(until)).unwrap_or(time)
 }
 
 /// Wakes the context whose number plus one a release has found. Of the lock, nothing is touched.

@@ -4,7 +4,7 @@ use super::word::{READER, SLEEPER, UPGRADABLE, WAITING, WRITER, Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
-use crate::machine::Atomic;
+use crate::machine::{Atomic, sooner};
 use crate::order::{Acquire, Relaxed};
 use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders};
@@ -145,6 +145,7 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
 
     /// Waits for a word that it can go in with; `None` if the deadline has passed.
     fn wait_as_head(&self, want: Want, until: Option<&P::Deadline>) -> Option<u32> {
+        let mut halts = 0;
         loop {
             let polls = P::tunable(Tunable::RwHeadPolls);
             // ord: J36 alone: as J17, the compare-exchange decides
@@ -156,8 +157,27 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
             if is_over::<P>(until) {
                 return None;
             }
-            self.halt_as_head(want, until);
+            if halts >= Self::HALTS_IN_VAIN && !matches!(want, Want::Reserve) {
+                self.nap_as_head(seen, halts - Self::HALTS_IN_VAIN, until);
+                halts += 1;
+            } else if self.halt_as_head(want, until) {
+                halts += 1;
+            }
         }
+    }
+
+    /// A head that forbids barging, has halted so often, and could not go in when it was woken, lets nobody
+    /// pass any more.
+    const HALTS_IN_VAIN: u32 = if P::EXPLORES { 1 } else { 4 };
+
+    /// Halts without its number in the word: nobody passes, and nobody kicks it. For a turn at first, then for
+    /// as long as it has napped before, 16 turns at most.
+    fn nap_as_head(&self, seen: u32, naps: u32, until: Option<&P::Deadline>) {
+        P::count(Event::RwHeadHalt);
+        // However long turns are: no busy loop, and no free lock that stands still for long.
+        let turn = P::tunable(Tunable::TurnMicros).clamp(50, 1_000) * 1_000;
+        let end = P::after(u64::from(turn << naps.min(4)));
+        P::halt_while_until(&self.count, seen, sooner::<P>(&end, until));
     }
 
     /// Sets the no-barging flag: nobody passes any more.
@@ -174,12 +194,16 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
     }
 
     /// Halts until a release leaves us the lock, the deadline has passed, or for no reason (I4). There is
-    /// room for one number: of the head, while a writer is in, or of a writer that waits for readers.
-    fn halt_as_head(&self, want: Want, until: Option<&P::Deadline>) {
+    /// room for one number: of the head, while a writer is in, or of a writer that waits for readers. Whether
+    /// it halted.
+    fn halt_as_head(&self, want: Want, until: Option<&P::Deadline>) -> bool {
         if W::STRICT {
-            return;
+            return false;
         }
-        let Some(me) = P::this_cpu().filter(|_| P::paravirt()) else { return P::yield_slice() };
+        let Some(me) = P::this_cpu().filter(|_| P::paravirt()) else {
+            P::yield_slice();
+            return false;
+        };
         let code = u32::from(me.index()) + 1;
         // ord: J34 alone: the compare-exchange decides
         let before = self.count.load(Relaxed);
@@ -198,6 +222,8 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
             // ord: J21 alone: whoever kicks us once too often is harmless
             let before = self.count.fetch_add(code.wrapping_neg(), Relaxed);
             debug_assert_eq!(before & SLEEPER, code, "nobody else touches the sleeper's number (I3)");
+            return true;
         }
+        false
     }
 }

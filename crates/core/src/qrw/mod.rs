@@ -27,7 +27,8 @@
 //!   writer is in, as the kernel's does at once, and is in when that one leaves. It does not while an upgrade
 //!   waits for readers to leave: they would wait for each other.
 //! - **Writers pass a head that has no CPU**, asleep or kicked and not running yet, if they find the lock
-//!   free. Who runs need not wait for who does not.
+//!   free. Who runs need not wait for who does not. A head that has halted four times in vain naps instead,
+//!   for a turn at first and 16 at most, and nobody passes it: sections are long then.
 //! - **The queue's lock is the default lock, in order**: its waiters spin for a while and then sleep, and
 //!   nobody overtakes them (I5). `writers` is the default lock itself.
 //! - **A reader that must not wait behind writers tries again and again.** It sleeps in the queue between
@@ -42,13 +43,14 @@
 //!   passes the queue until a writer has asked for the lock, or the head that reads has reserved its place,
 //!   each after `rw_newcomer_polls` or `rw_head_polls` polls in vain. From then on, three kinds pass a writer
 //!   that leads the queue: who was past the look at the word, readers that must not wait
-//!   ([`RawRwLock::acquire_read_again`]), and, while it has no CPU, writers that find the lock free. So a
-//!   writer waits for the readers that are in or queued when it asks, and a reader in the queue for one
-//!   writer at most after those that were there before it.
+//!   ([`RawRwLock::acquire_read_again`]), and, while it has no CPU, writers that find the lock free, until it
+//!   has halted four times. So a writer waits for the readers that are in or queued when it asks, and a
+//!   reader in the queue for one writer at most after those that were there before it.
 //! - Timed: waiters with a deadline queue and sleep as any other, and leave when it has passed; a writer
 //!   takes its flag back, and a reader its reservation.
 //! - Progress: needs the holders to run. A writer that is preempted after it has asked delays readers, and a
-//!   reader that is preempted after its reservation writers.
+//!   reader that is preempted after its reservation writers. While a head naps, a free lock may stand still
+//!   for as long as it has napped before, 3.2 ms at most.
 //! - Memory: 12 bytes: the word, and the two locks; nothing per context but what those have. 16 384 read
 //!   locks at once; one more is an error.
 //! - Upgrades wait without halting: they yield. Whoever waits to hold the lock upgradably keeps new readers
@@ -84,7 +86,7 @@
 //! - **I4** A head halts only if the word, at the moment that it put its number in, was one that it could not
 //!   go in with. The change that ends that is a read-modify-write by somebody who finds the number in the
 //!   word and kicks it. A head that waits to reserve is kicked when the writer that upgraded leaves, not when
-//!   the upgrade is over.
+//!   the upgrade is over. A head that naps wakes by itself.
 //! - **I5** A reader goes in ahead of the queue only if `waiting` is not set: so no writer is in the queue
 //!   then, and those that queue get in as soon as no writer is in. Beside an upgradable holder it goes ahead
 //!   only if nobody queues, as an upgrade would keep those out; and nobody becomes the upgradable holder

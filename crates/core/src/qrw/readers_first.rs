@@ -5,7 +5,8 @@
 //!
 //! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there
 //!   before it. It is passed by writers until it has lost some races (`rw_head_polls`) and queues, and then
-//!   as in [`QueuedRwLock`]. Writers wait in line among themselves, and may be starved by readers.
+//!   as in [`QueuedRwLock`]. A writer that has polled in vain waits in line among its kind. While it waits for
+//!   readers, they may starve it, and newcomers that write may pass it.
 //! - Progress: a context that reads may read again, and may wait for others to read.
 //! - Timed, memory: as [`QueuedRwLock`].
 //!
@@ -15,6 +16,7 @@
 //!   queue; so readers in the queue get in.
 use super::QueuedRwLock;
 use super::slow::acquire;
+use super::word::Want;
 use crate::lock::RawLock;
 use crate::platform::Platform;
 use crate::rw::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders};
@@ -75,6 +77,9 @@ impl<P: Platform> QueuedRwLock<P> {
     #[cold]
     #[inline(never)]
     fn acquire_write_in_line(&self, until: Option<&P::Deadline>) -> bool {
+        if self.acquire_as_newcomer(Want::Write) == Ok(true) {
+            return true;
+        }
         if !acquire(&self.writers, until) {
             return false;
         }

@@ -4,7 +4,7 @@ use super::word::{Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
-use crate::machine::{Atomic, Machine};
+use crate::machine::{Atomic, Machine, sooner};
 use crate::order::Relaxed;
 use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders};
@@ -43,10 +43,8 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
             if P::is_priority() || W::STRICT {
                 self.wait_or_yield(|count| Want::ReadAgain.can_go(count), until);
             } else {
-                // This look first: time that passes between the two counts for the deadline.
                 let look = P::after(nanos);
-                let end = until.filter(|until| P::remaining(&look) > P::remaining(until)).unwrap_or(&look);
-                if self.acquire_in_line(Want::Read, Some(end))? {
+                if self.acquire_in_line(Want::Read, Some(sooner::<P>(&look, until)))? {
                     return Ok(true);
                 }
                 let polls = P::tunable(Tunable::RwHeadPolls);
@@ -133,7 +131,7 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
     }
 
     /// Polls for a short while, as somebody who may pass the head. Whether it is in.
-    fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
+    pub(super) fn acquire_as_newcomer(&self, want: Want) -> Result<bool, TooManyReaders> {
         if W::STRICT {
             return Ok(false);
         }

@@ -67,7 +67,7 @@ impl Want {
     }
 
     /// Whether a newcomer may go ahead of the head of the queue, if the word lets it go in. Anybody may until
-    /// the head forbids barging. A writer also may while the head sleeps, or has no CPU yet since it was
+    /// the head forbids barging. A writer also may while the head halts, or has no CPU yet since it was
     /// kicked.
     #[inline(always)]
     fn may_pass(self, count: u32) -> bool {

@@ -63,8 +63,9 @@
 //!   deadline. A waiter that is late by more than half of its limit, and by more than 100 us, takes one look
 //!   instead. It looks on only while the lock is free and left to an heir. A lock without barging does
 //!   neither.
-//! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. Where no node is left,
-//!   contexts take naps instead of queueing, and are overtaken without bound.
+//! - Memory: 4 bytes a lock, 64 bytes for each context that waits at the same time. A wait that is given up
+//!   leaves its 64 bytes in the queue. The next one with a deadline takes them over, of the 256 that came
+//!   last. Where no node is left, contexts take naps instead of queueing, and are overtaken without bound.
 //! - Wake-ups: one for each waiter, and one more for each spin of an heir that ends in vain.
 //! - After a release the lock's second byte is read once more, and if somebody has to be woken, the lock may
 //!   be taken again for that: **the lock must stay there until `release` returns**. In worlds whose

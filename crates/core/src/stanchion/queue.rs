@@ -35,6 +35,12 @@ use crate::platform::Domain;
 use crate::platform::Platform;
 use crate::transitions::Field;
 
+/// A waiter with a deadline looks at so many of the newest nodes for abandoned ones: as many as threads may
+/// be that try one lock again and again. That takes some microseconds, and it sleeps then.
+const PLACES: usize = 256;
+/// In order, so many of them may be abandoned: more than threads whose tries end between those of others.
+const MOST_ABANDONED: usize = 32;
+
 /// The two ends of a queue that is linked.
 #[derive(Clone, Copy)]
 pub(super) struct Ends {
@@ -99,25 +105,39 @@ impl<'a, P: Platform> Queue<'a, P> {
         }
     }
 
-    /// For a waiter that is about to be added: takes over a node that a waiter of the same lock has
-    /// abandoned, and stands in its place, awake: that waiter may have been the heir. It looks at the
-    /// `newest` few. So waits that are given up and begun anew, while the lock is held, do not use up all
-    /// nodes.
-    pub(super) fn take_over(&self, newest: usize) -> Option<NodeId> {
+    /// A node for a waiter that comes, and whether it stands in the queue already. One with a deadline takes
+    /// over a node that a waiter of the same lock has abandoned, and stands in its place, awake: that waiter
+    /// may have been the heir. So waits that are given up and begun anew, while the lock is held, do not use
+    /// up all nodes. In order, only the last place may be taken over, as nobody came after it; where there
+    /// are many more, there is no node for anybody with a deadline.
+    pub(super) fn place(&self, in_order: bool, has_deadline: bool) -> Option<(NodeId, bool)> {
+        match self.take_over(in_order, if has_deadline { PLACES } else { 0 }) {
+            Ok(id) => Some((id, true)),
+            Err(abandoned) if abandoned >= MOST_ABANDONED => None,
+            Err(_) => self.domain.lease().map(|id| (id, false)),
+        }
+    }
+
+    /// Takes over one of the `newest` nodes. The error says how many of them are abandoned.
+    fn take_over(&self, in_order: bool, newest: usize) -> Result<NodeId, usize> {
         // ord: SQ6 pairs SQ1: the node is ready; those behind it may not be in this queue any more, which the
         // tag decides
         let mut next = NodeId::new(self.newest.load(Acquire));
-        for _ in 0..newest {
-            let node = self.node(next?);
+        let mut abandoned = 0;
+        for place in 0..newest {
+            let Some(id) = next else { break };
+            let node = self.node(id);
             let tag = node.tag();
             // ord: SQ7 alone: of the wait that the tag is of, or the exchange fails (IN1)
-            let ours = tag.state() == State::Abandoned && node.lock.load(Relaxed) == self.lock;
-            if ours && node.change(tag, State::Roused) {
-                return next;
+            if tag.state() == State::Abandoned && node.lock.load(Relaxed) == self.lock {
+                if (place == 0 || !in_order) && node.change(tag, State::Roused) {
+                    return Ok(id);
+                }
+                abandoned += 1;
             }
             next = follow::<P>(&node.older);
         }
-        None
+        Err(abandoned)
     }
 
     /// For the owner: links those who came, and returns both ends; `None` if nobody is there.
@@ -207,9 +227,14 @@ impl<'a, P: Platform> Queue<'a, P> {
         }
     }
 
-    /// For the owner: puts `id` in front of all others. The queue has others.
+    /// For the owner: puts `id` in front of all others. The queue has others. It counts as having come with
+    /// the one that was first.
     pub(super) fn to_front(&self, id: NodeId) {
         let Some(ends) = self.remove(id) else { return };
+        // ord: SQ12 alone: a hint, written by owners, or by waiters before SQ1 or as they take the place over
+        let since = self.node(ends.oldest).since.load(Relaxed);
+        // ord: SQ13 alone: as SQ12
+        self.node(id).since.store(since, Relaxed);
         put::<P>(&self.node(id).older, None);
         put::<P>(&self.node(id).newer, Some(ends.oldest));
         put::<P>(&self.node(id).oldest, None);

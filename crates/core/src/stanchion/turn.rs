@@ -199,12 +199,12 @@ fn is_at_home<P: Platform>(here: u32) -> impl Fn(&WaitNode<P>) -> bool {
 fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     // ord: SU5 alone: published by SQ1
     let since = |id| queue.node(id).since.load(Relaxed);
-    let later = |id| since(id).wrapping_sub(since(ends.oldest)).cast_signed();
-    let near = P::tunable(Tunable::NearMicros).cast_signed();
-    let turn = P::tunable(Tunable::TurnMicros).cast_signed();
+    let came_within = |limit, id| is_within(limit, since(ends.oldest), since(id));
+    let near = P::tunable(Tunable::NearMicros);
+    let turn = P::tunable(Tunable::TurnMicros);
     let at_home = first(queue, ends, State::Waiting, is_at_home(P::home()));
     if let Some(id) = at_home
-        && later(id) < turn.min(near)
+        && came_within(turn.min(near), id)
     {
         return at_home;
     }
@@ -214,7 +214,13 @@ fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
     let numa = P::numa_node();
     // ord: SU6 alone: a hint, published by SQ1
     let on_node = first(queue, ends, State::Waiting, |node| node.numa.load(Relaxed) == numa);
-    on_node.filter(|&id| later(id) < near)
+    on_node.filter(|&id| came_within(near, id))
+}
+
+/// Whether a waiter came less than `limit` microseconds after the first, or a little before it, as clocks
+/// differ; times modulo 2^32.
+fn is_within(limit: u32, first: u32, since: u32) -> bool {
+    since.wrapping_sub(first).wrapping_add(limit) < limit.saturating_mul(2)
 }
 
 /// The first among the most urgent waiters of real-time priority.
@@ -259,7 +265,17 @@ fn rouse<P: Platform>(queue: &Queue<'_, P>, id: NodeId) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_quick;
+    use super::{is_quick, is_within};
+
+    #[test]
+    fn the_first_is_passed_by_those_that_came_soon_after_it_however_long_it_has_waited() {
+        assert!(is_within(200, u32::MAX - 100, 98), "the clock goes round");
+        assert!(!is_within(200, u32::MAX - 100, 99));
+        assert!(is_within(200, 5, 4) && is_within(200, 5, u32::MAX) && !is_within(0, 5, 4));
+        for minutes in [1, 36, 50, 71] {
+            assert!(!is_within(200, 0, minutes * 60_000_000), "{minutes} minutes later");
+        }
+    }
 
     #[test]
     fn acquisitions_are_quick_if_128_take_less_than_a_quarter_of_a_turn() {

@@ -5,7 +5,7 @@ use super::spin::{LOOKS_A_CLOCK, Looks, Seen, Vain};
 use super::word::{FENCES, NO_BARGING, SPINS, URGENT, WAKE};
 use crate::Tunable;
 use crate::events::Event;
-use crate::machine::{Atomic, micros};
+use crate::machine::{Atomic, micros, sooner};
 use crate::nodes::{State, Tag, WaitNode};
 use crate::numbers::NodeId;
 use crate::order::{Relaxed, SeqCst};
@@ -31,12 +31,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         P::with_domain(|domain| {
             let queue = Queue::of(self, domain);
             P::count(Event::LockSlowpath);
-            // In order, only the last place may be taken over: nobody came after it.
-            let newest = if self.is_in_order() { 1 } else { 8 };
-            let taken_over = until.and_then(|_| queue.take_over(newest));
-            let me = loop {
-                if let Some(me) = taken_over.or_else(|| domain.lease()) {
-                    break me;
+            let in_order = self.is_in_order();
+            let (me, taken_over) = loop {
+                if let Some(place) = queue.place(in_order, until.is_some()) {
+                    break place;
                 }
                 P::count(Event::LockNoNode);
                 if self.try_now() {
@@ -45,7 +43,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 if until.is_some_and(|until| P::remaining(until) == 0) {
                     return false;
                 }
-                P::nap();
+                P::nap(until);
             };
             let mut waiter = Waiter {
                 lock: self,
@@ -58,10 +56,10 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 yields: 0,
             };
             waiter.prepare();
-            match taken_over {
-                None => waiter.add(),
-                Some(_) if self.is_in_order() => waiter.step_back(),
-                Some(_) => waiter.node.begin_turn(P::tunable(Tunable::TurnMicros)),
+            match (taken_over, in_order) {
+                (false, _) => waiter.add(),
+                (true, true) => waiter.step_back(),
+                (true, false) => waiter.node.begin_turn(P::tunable(Tunable::TurnMicros)),
             }
             waiter.announce();
             waiter.wait()
@@ -285,8 +283,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
             P::count(Event::PvWaitHead);
             let roused = self.node.tag().with(State::Roused);
             let turn = P::after(u64::from(left) * 1_000);
-            // The turn first: time that passes between the two looks counts for the deadline.
-            let end = self.until.filter(|until| P::remaining(&turn) > P::remaining(until)).unwrap_or(&turn);
+            let end = sooner::<P>(&turn, self.until);
             self.without_cpu(|| P::sleep(self.me, self.node.cell(), roused.raw(), Some(end)));
         }
     }

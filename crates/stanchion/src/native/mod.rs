@@ -147,8 +147,8 @@ impl<C: Counting> Machine for Native<C> {
         }
     }
 
-    fn nap() {
-        nodes::nap();
+    fn nap(until: Option<&Deadline>) {
+        nodes::nap(core::time::Duration::from_nanos(until.map_or(u64::MAX, Deadline::remaining)));
     }
 
     #[inline(always)]

@@ -106,13 +106,13 @@ pub(super) fn give_back(id: NodeId) {
 /// A nap lasts so long at most: what its thread waits for may be released without any node being given back.
 const LONGEST_NAP: Duration = Duration::from_millis(100);
 
-/// Sleeps until a node is given back, or for 0.1 s.
-pub(super) fn nap() {
+/// Sleeps until a node is given back, for 0.1 s or `most`.
+pub(super) fn nap(most: Duration) {
     // ord: NN8 alone: only that it changes matters
     let seen = GIVEN_BACK.load(Ordering::Relaxed);
     // ord: NN9 alone: a hint, as NN6 says
     NAPPING.fetch_add(1, Ordering::Relaxed);
-    os::wait_for(&GIVEN_BACK, seen, LONGEST_NAP);
+    os::wait_for(&GIVEN_BACK, seen, most.min(LONGEST_NAP));
     // ord: NN10 alone: a hint, as NN6 says
     NAPPING.fetch_sub(1, Ordering::Relaxed);
 }
