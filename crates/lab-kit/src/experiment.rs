@@ -5,7 +5,7 @@
 //! belong to: that is [`About`]. CSV files and pages show it beside the rows.
 use crate::export::{self, Exports, Files, Formats, page};
 use crate::interrupt;
-use crate::output::{FAILED, INTERRUPTED, PASSED, print};
+use crate::output::{FAILED, INTERRUPTED, PASSED, print, tell};
 use crate::progress::{PARTS, Progress};
 use crate::provenance::Provenance;
 use core::fmt::Display;
@@ -136,14 +136,14 @@ impl<R> Experiment<R> {
         };
         let code = print(text, ExitCode::from(code));
         if let Some(error) = &self.error {
-            eprintln!("stanchion: {error}");
+            tell!("stanchion: {error}");
         }
         if !complete && interrupt::requested() {
             if self.cells > 1 {
-                eprintln!("stanchion: {} of {} results are kept", self.kept, self.cells);
+                tell!("stanchion: {} of {} results are kept", self.kept, self.cells);
             }
             let kept = if self.exports.written().is_empty() { "" } else { " and in the files" };
-            eprintln!("stanchion: interrupted; what was finished is above{kept}");
+            tell!("stanchion: interrupted; what was finished is above{kept}");
         }
         code
     }

@@ -3,6 +3,7 @@
 //! it says ([`stats`], [`compare`], [`sample`]), and what comes out ([`output`], [`export`], [`provenance`]),
 //! all of which an [`experiment`] puts together; other programs as parts of it ([`child`], [`cgroup`]).
 #![deny(unsafe_code)]
+#![deny(clippy::print_stderr, reason = "it panics where nobody reads it")]
 #![expect(missing_docs, reason = "fields and variants say what they are by their names")]
 
 pub mod cgroup;

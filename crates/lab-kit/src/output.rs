@@ -31,14 +31,14 @@ pub fn read_text(path: &Path) -> Result<String, String> {
 
 /// Says on standard error why a command ends, and how.
 pub fn ended(code: u8, why: impl Display) -> ExitCode {
-    eprintln!("stanchion: {why}");
+    tell!("stanchion: {why}");
     ExitCode::from(code)
 }
 
 /// Says on standard error what makes results doubtful.
 pub fn warn<T: Display>(warnings: &[T]) {
     for warning in warnings {
-        eprintln!("warning: {warning}");
+        tell!("warning: {warning}");
     }
 }
 
@@ -74,11 +74,25 @@ pub fn add(text: Arguments<'_>) {
             let _ = signal_hook::low_level::emulate_default_handler(signal_hook::consts::SIGPIPE);
         }
         Err(error) => {
-            eprintln!("stanchion: cannot write to standard output: {error}");
+            tell!("stanchion: cannot write to standard output: {error}");
             std::process::exit(FAILED.into());
         }
         Ok(()) => {}
     }
+}
+
+/// As `eprintln!`, which would panic where nobody reads standard error any more, and results would be lost.
+#[macro_export]
+macro_rules! tell {
+    ($($piece:tt)*) => {
+        $crate::output::note(format_args!("{}\n", format_args!($($piece)*)))
+    };
+}
+pub use tell;
+
+/// Adds a piece to standard error, if anybody reads it.
+pub fn note(text: Arguments<'_>) {
+    let _ = std::io::stderr().write_fmt(text);
 }
 
 /// Refuses `-`, which is standard output for other programs.

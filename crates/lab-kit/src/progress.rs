@@ -1,4 +1,5 @@
 //! Progress on standard error: a bar with the time left on a terminal; lines elsewhere ([`Progress::line`]).
+use crate::output::tell;
 use crate::units::spoken;
 use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
@@ -68,7 +69,7 @@ impl Progress {
         if self.plain {
             let elapsed = self.bar.elapsed();
             self.last_line.store(elapsed.as_millis() as u64, Relaxed);
-            eprintln!("{}", told(what, self.share(), elapsed));
+            tell!("{}", told(what, self.share(), elapsed));
         }
     }
 

@@ -1,5 +1,6 @@
 //! The `stanchion` command: the laboratory on the machine at hand.
 #![deny(unsafe_code)]
+#![deny(clippy::print_stderr, reason = "it panics where nobody reads it")]
 
 mod ablate;
 mod advise;

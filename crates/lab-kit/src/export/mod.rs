@@ -12,7 +12,7 @@ pub mod svg;
 
 pub use files::{FLAGS, Files, ResultFile};
 
-use crate::output::no_stream;
+use crate::output::{no_stream, tell};
 use core::mem;
 use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
@@ -175,7 +175,7 @@ impl Targets {
             if let Some((file, text)) = &mut target.stream
                 && let Err(error) = file.write_all(mem::take(text).as_bytes())
             {
-                eprintln!("stanchion: {}", message(&target.path, "cannot write", &error));
+                tell!("stanchion: {}", message(&target.path, "cannot write", &error));
                 STREAM_FAILED.store(true, Relaxed);
                 target.current = false;
             }

@@ -3,6 +3,7 @@ use super::args::Args;
 use super::no_recording;
 use crate::calibrate::varied;
 use crate::run::record::file as trace_file;
+use lab_kit::output::tell;
 use lab_kit::provenance::Provenance;
 use lab_kit::units::percent;
 use stanchion_cells::published::fingerprint::of_bytes;
@@ -169,7 +170,7 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     }
     if !args.files.results.quiet {
         let path = path.display();
-        eprintln!("stanchion: this machine is measured once, which takes half a minute, and kept in {path}");
+        tell!("stanchion: this machine is measured once, which takes half a minute, and kept in {path}");
     }
     let text = file::write(&crate::calibrate::this_machine(HERE, args.files.results.quiet)?);
     let write = || -> std::io::Result<()> {

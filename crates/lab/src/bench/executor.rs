@@ -6,7 +6,7 @@ use core::time::Duration;
 use lab_kit::cgroup::Cgroup;
 use lab_kit::child::{self, End, Limits, Running};
 use lab_kit::interrupt;
-use lab_kit::output::say;
+use lab_kit::output::{say, tell};
 use rustix::process::{Signal, set_parent_process_death_signal};
 use stanchion_cells::tuned;
 use std::os::unix::process::ExitStatusExt;
@@ -82,7 +82,7 @@ pub(crate) fn work(mut words: impl Iterator<Item = String>) {
     match run_cell(&text) {
         Ok(json) => say!("{json}"),
         Err(message) => {
-            eprintln!("{message}");
+            tell!("{message}");
             std::process::exit(1)
         }
     }

@@ -14,7 +14,7 @@ use core::time::Duration;
 use lab_kit::cgroup::Cgroup;
 use lab_kit::experiment::{Experiment, heed_interrupts};
 use lab_kit::interrupt;
-use lab_kit::output::warn;
+use lab_kit::output::{tell, warn};
 use lab_kit::progress::Progress;
 use lab_kit::sample::Sample;
 use lab_kit::units::{plural, spoken};
@@ -124,7 +124,7 @@ fn announce(report: &Report, groups: &[Group]) {
     let (locks, cpus) = (plural(locks.len(), "lock"), plural(setting.cpus.len(), "CPU"));
     let model = &provenance.cpu_model;
     let (seed, time) = (setting.seed, spoken(planned_ms(groups) as f64 / 1e3));
-    eprintln!("{locks} on {cpus} ({model}), seed {seed}{cells}, about {time}");
+    tell!("{locks} on {cpus} ({model}), seed {seed}{cells}, about {time}");
     warn(&report.warnings);
 }
 

@@ -25,6 +25,7 @@ use core::time::Duration;
 use crossbeam_utils::CachePadded;
 use fastrand::Rng;
 use hdrhistogram::Histogram;
+use lab_kit::output::tell;
 use stanchion::native::ticks;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Barrier};
@@ -246,7 +247,7 @@ fn run_threads(cell: &CellSpec, lock: &Arc<dyn Loops>) -> CellOutcome {
         };
         if let Err(error) = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(body) {
             // The barrier can no longer be reached; the parent reads this line.
-            eprintln!("cannot start thread {} of {}: {error}", index + 1, cell.threads);
+            tell!("cannot start thread {} of {}: {error}", index + 1, cell.threads);
             std::process::exit(1);
         }
     }

@@ -12,7 +12,7 @@ use core::fmt::Write;
 use core::time::Duration;
 use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
-use lab_kit::output::{create_for, warn};
+use lab_kit::output::{create_for, tell, warn};
 use lab_kit::provenance::Provenance;
 use std::process::ExitCode;
 
@@ -83,9 +83,9 @@ fn announce(report: &Report) {
     let runs = if setting.runs > 1 { format!(", {} runs each", setting.runs) } else { String::new() };
     let takes_any = setting.workload != Workload::Boot;
     let locks = if takes_any { format!(" of {}", setting.locks.join(", ")) } else { String::new() };
-    eprintln!("guest: seed {}, {}{locks}{runs}, {}", setting.seed, setting.workload, setting.told());
+    tell!("guest: seed {}, {}{locks}{runs}, {}", setting.seed, setting.workload, setting.told());
     if let Some(reason) = &setting.accel_reason {
-        eprintln!("guest: TCG, because KVM does not work here: {reason}");
+        tell!("guest: TCG, because KVM does not work here: {reason}");
     }
     warn(&report.warnings);
 }

@@ -18,7 +18,7 @@ use export::Results;
 use lab_kit::experiment::Experiment;
 use lab_kit::export::Formats;
 use lab_kit::interrupt;
-use lab_kit::output::print;
+use lab_kit::output::{print, tell};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
@@ -63,7 +63,7 @@ fn register(dir: &Path, results: &Results) -> Result<(), String> {
     let text =
         registered::with(&before, &results.tables, &results.cells, results.seeds, &day(&results.provenance))?;
     std::fs::write(&path, text).map_err(failed)?;
-    eprintln!("stanchion: registered in {}", path.display());
+    tell!("stanchion: registered in {}", path.display());
     Ok(())
 }
 

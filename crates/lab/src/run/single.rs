@@ -5,7 +5,7 @@ use super::record::Record;
 use super::stats::Stats;
 use core::time::Duration;
 use lab_kit::child::{End, Gone, Limits, Running};
-use lab_kit::output::REFUSED;
+use lab_kit::output::{REFUSED, tell};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
@@ -31,7 +31,7 @@ pub(crate) struct Single {
 /// Runs it, and returns the program's own exit code.
 pub(crate) fn run(mut single: Single) -> u8 {
     if let Some(warning) = &single.warning {
-        eprintln!("stanchion: warning: {warning}");
+        tell!("stanchion: warning: {warning}");
     }
     let ended = supervise(&single);
     if let Some(record) = &mut single.record {
@@ -40,12 +40,12 @@ pub(crate) fn run(mut single: Single) -> u8 {
     let code = match ended {
         Ok(Gone { end: End::TimedOut, .. }) => {
             let timeout = single.timeout.unwrap_or_default();
-            eprintln!("stanchion: ended the program after --timeout {timeout}s");
+            tell!("stanchion: ended the program after --timeout {timeout}s");
             TIMED_OUT
         }
         Ok(gone) => code_of(gone.status),
         Err(error) => {
-            eprintln!("stanchion: {}: {error}", single.program.path.display());
+            tell!("stanchion: {}: {error}", single.program.path.display());
             // There was no program to have an exit code.
             REFUSED
         }

@@ -7,7 +7,7 @@ use crate::one_by_one::cpus;
 use core::fmt::Write as _;
 use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
-use lab_kit::output::print;
+use lab_kit::output::{print, tell};
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use lab_kit::sample::Sample;
@@ -72,7 +72,7 @@ fn simulate(args: &Args, render: &dyn Fn(&Report) -> String) -> Result<ExitCode,
     if !args.files.results.quiet {
         let time = round_ns(setting.time_ns as f64);
         let (cells, seeds) = (plural(cells, "cell"), plural(seeds, "seed"));
-        eprintln!("{cells} x {seeds} from {first}, {time} of virtual time each, {jobs} at once");
+        tell!("{cells} x {seeds} from {first}, {time} of virtual time each, {jobs} at once");
     }
     let recorded = Mutex::new(None);
     let mut driver = Driver {

@@ -7,6 +7,7 @@ use clap::ArgAction;
 use core::time::Duration;
 use lab_kit::export::{FLAGS, Files};
 use lab_kit::names::{ALL, LockNames};
+use lab_kit::output::tell;
 use lab_kit::seed;
 use lab_kit::units::{TEN_DAYS, time_within, within};
 use std::{io, thread};
@@ -142,7 +143,7 @@ pub(super) fn ask_permission(extras: &mut Extras) {
     ] {
         if *on && let Err(error) = permitted {
             *on = false;
-            eprintln!("stanchion: no permission to {what} ({error}): going on without {extra}");
+            tell!("stanchion: no permission to {what} ({error}): going on without {extra}");
         }
     }
 }

@@ -18,6 +18,7 @@ use super::worker;
 use core::ops::RangeInclusive;
 use core::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
+use lab_kit::output::tell;
 use lab_kit::stats::jain;
 use std::io;
 use std::thread::JoinHandle;
@@ -72,7 +73,7 @@ fn conduct(arena: &'static Arena, work: &'static Work) {
 }
 
 fn give_up(what: &str, error: &io::Error) -> ! {
-    eprintln!("stanchion: {what}: {error}");
+    tell!("stanchion: {what}: {error}");
     std::process::exit(EXIT_NOT_STARTED);
 }
 

@@ -33,6 +33,28 @@ fn a_command_that_prints_as_it_goes_ends_as_sigpipe_ends_programs() {
 }
 
 #[test]
+fn nobody_has_to_read_standard_error() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let json = dir.path().join("sim.json");
+    let sim =
+        format!("sim --lock byte --threads 1 --time 1ms --warm-up 100us --seeds 1 --json {}", json.display());
+    for (words, code) in [
+        ("sim --lock tiket", 2),
+        ("run --lock libc -- /no/such/program", 2),
+        ("run --lock libc --timeout 1ms -- sleep 600", 124),
+        ("sim --lock byte --threads 1 --time 1ms --warm-up 100us --seeds 1 --json /dev/full", 1),
+        (&sim, 0),
+    ] {
+        let (reader, writer) = pipe().expect("a pipe");
+        drop(reader);
+        let mut command = command(&words.split(' ').collect::<Vec<_>>());
+        let output = command.stderr(writer).output().expect("the program starts");
+        assert_eq!(output.status.code(), Some(code), "{words}: {}", output.status);
+    }
+    assert!(json.exists());
+}
+
+#[test]
 fn an_answer_that_a_full_disk_does_not_take_is_a_failure() {
     for words in ["--help", "--version", "help torture", "bench --list", "completions bash"] {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("it is there");

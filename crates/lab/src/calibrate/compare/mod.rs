@@ -9,7 +9,7 @@ use super::run::machine_for_comparison;
 use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, Formats, json};
 use lab_kit::names::{unknown, with_all};
-use lab_kit::output::warn;
+use lab_kit::output::{tell, warn};
 use native::Native;
 use stanchion_cells::scenes::words;
 use std::process::ExitCode;
@@ -54,7 +54,7 @@ fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String>
     }
     let cpus = machine.topology.cpu_count();
     if native.cpus != cpus {
-        eprintln!("warning: {} has {cpus} CPUs, the benchmark ran on {}", machine.name, native.cpus);
+        tell!("warning: {} has {cpus} CPUs, the benchmark ran on {}", machine.name, native.cpus);
     }
     let cells = simulated::all(args, &machine, &native.cells);
     Ok(Comparison::of(machine.name, native.whence, cells))

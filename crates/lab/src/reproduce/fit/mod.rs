@@ -14,6 +14,7 @@ use super::day;
 use core::fmt::Write;
 use lab_kit::experiment::Experiment;
 use lab_kit::interrupt;
+use lab_kit::output::tell;
 use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use problem::{Measured, Problem};
@@ -52,7 +53,7 @@ pub(crate) fn fit(args: &FitArgs) -> Result<ExitCode, String> {
             group.stale = fits.iter().filter_map(|fit| record::stale(&on_record, fit)).collect();
         } else if let Err(why) = save(problem, args, &after.0, fits, &mut group.written) {
             unsaved = true;
-            eprintln!("stanchion: {why}");
+            tell!("stanchion: {why}");
         }
         let recorded = args.record && !args.dry_run;
         let holds = if args.check { group.stale.is_empty() } else { recorded || group.passes() };

@@ -4,6 +4,7 @@ use super::super::summary::median_and_worst;
 use core::slice::Chunks;
 use lab_kit::interrupt;
 use lab_kit::names::chosen;
+use lab_kit::output::tell;
 use lab_kit::progress::Progress;
 use stanchion_cells::published::cells::exists;
 use stanchion_cells::published::fingerprint::of_traces;
@@ -222,7 +223,7 @@ impl Problem {
         }
         let results = simulate::all(&jobs, &interrupt::requested, &|_, result| {
             if let Err(Miss::Failed(why)) = result {
-                eprintln!("stanchion: {why}");
+                tell!("stanchion: {why}");
             }
             progress.step();
             progress.seldom("simulating");

@@ -12,7 +12,7 @@ pub(crate) use export::FORMATS;
 use lab_kit::child::peak_kib;
 use lab_kit::compare::{Figures, Trial, TrialError};
 use lab_kit::experiment::Experiment;
-use lab_kit::output::warn;
+use lab_kit::output::{tell, warn};
 pub(crate) use metric::parse;
 pub(crate) use report::Report;
 use std::path::Path;
@@ -35,7 +35,7 @@ pub(crate) fn run(
         let warmup =
             if setting.warmup > 0 { format!(" after {} to warm up", setting.warmup) } else { String::new() };
         let path = program.path.display();
-        eprintln!("{path} under {}, {} runs each{warmup}", setting.locks.join(", "), setting.runs);
+        tell!("{path} under {}, {} runs each{warmup}", setting.locks.join(", "), setting.runs);
         warn(&report.comparison.warnings[..before]);
     }
     let (setting, progress) = (&setting, experiment.progress.clone());

@@ -14,7 +14,7 @@ use core::time::Duration;
 use cost::Costs;
 use file::{CpuTime, Meta, Totals};
 use lab_kit::export::{Exports, Writer};
-use lab_kit::output::{create_for, no_stream, print};
+use lab_kit::output::{create_for, no_stream, print, tell};
 use lab_kit::provenance::Provenance;
 use raw::Header;
 use stanchion::native::ticks;
@@ -78,12 +78,12 @@ impl Record {
     /// Writes the trace of a program that has ended, and says so on standard error.
     pub(crate) fn finish(&self, program: &[OsString]) {
         let path = self.path.display();
-        let say = |line: &str| eprintln!("stanchion: --record: {line}");
+        let say = |line: &str| tell!("stanchion: --record: {line}");
         let nothing = "nothing was recorded; the program did not load the library, or took no lock";
         let totals = match self.write(program) {
             Ok(Some(totals)) => totals,
             Ok(None) => return say(nothing),
-            Err(why) => return eprintln!("stanchion: --record {path}: {why}"),
+            Err(why) => return tell!("stanchion: --record {path}: {why}"),
         };
         if !self.is_quiet {
             say(&format!("{} events in {path}; `stanchion run --show {path}` sums them up", totals.events));

@@ -7,6 +7,7 @@ use core::fmt::Write;
 use file::{Lock, Process, Snapshot};
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{Exports, Writer};
+use lab_kit::output::{note, tell};
 use lab_kit::units::{format_ns, percent, plural};
 use std::collections::BTreeMap;
 use std::fs;
@@ -65,8 +66,8 @@ impl Stats {
     pub(crate) fn tell(&self) -> Option<Snapshot> {
         let told = self.snapshot();
         match &told {
-            Ok(snapshot) => eprint!("{}", text(snapshot, self.top)),
-            Err(line) => eprintln!("stanchion: {line}"),
+            Ok(snapshot) => note(format_args!("{}", text(snapshot, self.top))),
+            Err(line) => tell!("stanchion: {line}"),
         }
         told.ok()
     }
@@ -76,7 +77,7 @@ impl Stats {
         if let Some(snapshot) = self.tell()
             && let Err(error) = self.json.write(&snapshot)
         {
-            eprintln!("stanchion: --json: {error}");
+            tell!("stanchion: --json: {error}");
         }
     }
 }
