@@ -5,6 +5,7 @@ use super::record::Record;
 use super::stats::Stats;
 use core::time::Duration;
 use lab_kit::child::{End, Gone, Limits, Running};
+use lab_kit::interrupt::is_ignored;
 use lab_kit::output::{REFUSED, tell};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
@@ -68,9 +69,7 @@ fn code_of(status: ExitStatus) -> u8 {
 fn supervise(single: &Single) -> io::Result<Gone> {
     // Caught before the program starts, so that none comes between. Those that are ignored, as under nohup,
     // stay so here and in the program.
-    let ignored = ignored(&std::fs::read_to_string("/proc/self/status").unwrap_or_default());
-    let wanted = PASSED.iter().filter(|&&signal| ignored >> (signal - 1) & 1 == 0);
-    let caught = SignalsInfo::new(wanted)?;
+    let caught = SignalsInfo::new(PASSED.into_iter().filter(|signal| !is_ignored(*signal)))?;
     let mut command = single.program.command();
     single.environment.apply(&mut command);
     // Only a group of its own can be ended as a whole. Without need it stays in ours, where the terminal's
@@ -118,12 +117,6 @@ fn pass_on<'scope>(
     }
 }
 
-/// The signals that a process ignores, one bit each, from its `status`.
-fn ignored(status: &str) -> u64 {
-    let line = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    line.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,11 +126,5 @@ mod tests {
         assert_eq!(code_of(ExitStatus::from_raw(7 << 8)), 7);
         assert_eq!(code_of(ExitStatus::from_raw(15)), 143);
         assert_eq!(code_of(ExitStatus::from_raw(0)), 0);
-    }
-
-    #[test]
-    fn ignored_signals_are_read_from_the_status() {
-        assert_eq!(ignored("Name:\tx\nSigIgn:\t0000000000001001\nSigCgt:\tff\n"), 0x1001);
-        assert_eq!(ignored("Name:\tx\n"), 0);
     }
 }

@@ -1,4 +1,5 @@
 //! How the tests call the command, and what has to be true of all that it says.
+use lab_kit::interrupt::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::Path;
@@ -51,7 +52,8 @@ pub(crate) fn json(path: &Path) -> serde_json::Value {
     serde_json::from_str(&fs::read_to_string(path).expect("written")).expect("parses")
 }
 
-/// As Ctrl-C does it.
+/// As Ctrl-C does it; or where that is ignored, as it is in jobs in the background, as `kill` does.
 pub(crate) fn interrupt(child: &Child) {
-    kill_process(Pid::from_child(child), Signal::INT).expect("it is there");
+    let signal = if is_ignored(Signal::INT.as_raw()) { Signal::TERM } else { Signal::INT };
+    kill_process(Pid::from_child(child), signal).expect("it is there");
 }

@@ -1,9 +1,9 @@
 //! Small runs of `stanchion run --compare` through the real program.
+use crate::common::interrupt;
 use crate::preloaded::{Preload, json, refused, text};
-use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 /// Prints a number that depends on the lock: 100 under libc, 200 under qspin.
 const SCRIPT: &str =
@@ -116,7 +116,7 @@ fn an_interruption_ends_the_run_and_keeps_what_is_finished() {
     while fs::read_to_string(&flag).expect("written").lines().count() < 3 {
         std::thread::sleep(core::time::Duration::from_millis(10));
     }
-    kill_process(Pid::from_child(&child), Signal::INT).expect("it is there");
+    interrupt(&child);
     lines.read_to_string(&mut printed).expect("readable");
     let output = child.wait_with_output().expect("ends");
     assert_eq!(output.status.code(), Some(130), "{printed}");
@@ -125,6 +125,17 @@ fn an_interruption_ends_the_run_and_keeps_what_is_finished() {
     assert_eq!(report["complete"], false);
     let runs = |lock: usize| report["locks"][lock]["runs"].as_array().map(Vec::len);
     assert_eq!((runs(0), runs(1)), (Some(1), Some(1)));
+}
+
+#[test]
+fn what_is_ignored_outside_interrupts_nothing() {
+    let Some(preload) = Preload::build() else { return };
+    let stanchion = env!("CARGO_BIN_EXE_stanchion");
+    let run = format!("trap '' HUP; exec {stanchion} run --compare -q --rounds 1 -- sh -c 'kill -HUP $PPID'");
+    let mut shell = Command::new("sh");
+    let output = shell.args(["-c", &run]).env("STANCHION_PRELOAD", preload.library()).output();
+    let output = output.expect("a shell");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! `stanchion run` through the real program, with a library of the test's own in place of the interposer.
 use crate::preloaded::{Preload, line, refused, text};
+use lab_kit::interrupt::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
@@ -86,14 +87,6 @@ fn signalled(preload: &Preload, options: &[&str], trap: &str, signal: Signal) ->
     (rest, child.wait().expect("ends").code())
 }
 
-/// Whether this process, and so whatever it starts, ignores the signal.
-fn is_ignored(signal: Signal) -> bool {
-    let status = std::fs::read_to_string("/proc/self/status").expect("readable");
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).expect("it is there");
-    let mask = u64::from_str_radix(mask.trim(), 16).expect("a number");
-    mask >> (signal.as_raw() - 1) & 1 == 1
-}
-
 #[test]
 fn signals_are_passed_on() {
     let Some(preload) = Preload::build() else { return };
@@ -102,7 +95,7 @@ fn signals_are_passed_on() {
             [(Signal::INT, "INT"), (Signal::TERM, "TERM"), (Signal::HUP, "HUP"), (Signal::USR2, "USR2")]
         {
             // A shell can not trap what was ignored when it started, as SIGINT is in a job in the background.
-            if is_ignored(signal) {
+            if is_ignored(signal.as_raw()) {
                 continue;
             }
             let trap = format!("trap 'echo got {name}; exit 9' {name};");
