@@ -1,13 +1,17 @@
 //! A child process from its start to its end: ended when its time is over or the user wants it, with all that
 //! it started; and what it used, which `wait4` alone tells.
-#![expect(unsafe_code, reason = "wait4 has no safe wrapper among our dependencies")]
+#![expect(
+    unsafe_code,
+    reason = "wait4 has no safe wrapper among our dependencies, nor has what is done after fork"
+)]
 use core::mem::MaybeUninit;
 use core::time::Duration;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fd::OwnedFd;
 use rustix::io::retry_on_intr;
 use rustix::process::{
-    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, kill_process, kill_process_group, pidfd_open, waitid,
+    Pid, PidfdFlags, Signal, WaitId, WaitIdOptions, getpid, getppid, kill_process, kill_process_group,
+    pidfd_open, set_parent_process_death_signal, waitid,
 };
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -69,6 +73,8 @@ pub struct Running {
     exit: Option<OwnedFd>,
     /// Of a process group, which is then ended with it.
     leads: bool,
+    /// If it ends by itself in time, what it leaves behind in its group lives on.
+    pub spares: bool,
     reaped: bool,
     seen_kib: u64,
 }
@@ -81,7 +87,7 @@ impl Running {
         let child = command.spawn()?;
         let pid = Pid::from_child(&child);
         let exit = pidfd_open(pid, PidfdFlags::empty()).ok();
-        Ok(Self { start, pid, child, exit, leads: false, reaped: false, seen_kib: 0 })
+        Ok(Self { start, pid, child, exit, leads: false, spares: false, reaped: false, seen_kib: 0 })
     }
 
     /// Starts it in a process group of its own. Ctrl-C is for us, and what it leaves behind is ended with it.
@@ -97,7 +103,7 @@ impl Running {
         let wall = self.start.elapsed();
         last();
         let end = ended?;
-        if self.leads {
+        if self.leads && !(self.spares && end == End::Own) {
             // What it left behind would disturb the next run. Its group lives as long as it is not reaped.
             self.signal(Signal::KILL);
         }
@@ -167,6 +173,20 @@ impl Drop for Running {
             let _ = reap(self.pid);
         }
     }
+}
+
+/// Lets a command be killed when the thread that starts it is gone, however that comes about.
+pub fn dies_with_us(command: &mut Command) {
+    let us = getpid();
+    let prepare = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // If not, we died before that could work.
+        if getppid() == Some(us) { Ok(()) } else { Err(rustix::io::Errno::CHILD.into()) }
+    };
+    // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it makes
+    // two system calls through functions that neither allocate nor lock, and touches nothing but its own
+    // captured value.
+    unsafe { command.pre_exec(prepare) };
 }
 
 /// Lets the kernel forget a child that has ended: how, its CPU time, and its memory.

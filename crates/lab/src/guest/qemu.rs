@@ -1,14 +1,14 @@
 //! The emulator: where it is, whether KVM works, which only trying can tell, and that it dies with us.
-#![expect(unsafe_code, reason = "between fork and exec a child is told its CPUs and its end")]
+#![expect(unsafe_code, reason = "between fork and exec a child is told its CPUs")]
 use super::record::shown;
 use super::session;
 use super::setting::{Accel, Setting};
 use super::transcript::Ending;
 use crate::bench::restrict_to;
 use core::time::Duration;
+use lab_kit::child::dies_with_us;
 use lab_kit::interrupt;
 use rustix::fs::{Access, access};
-use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 use std::ffi::OsStr;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -75,18 +75,12 @@ impl Machine {
         command.args(numa(setting)).arg("-kernel").arg(&self.image).args(["-append", words]);
         // A group of its own: Ctrl-C is for us, and what it leaves behind is ended with it.
         command.stdin(Stdio::null());
-        let (us, cpus) = (getpid(), setting.cpus.clone());
-        let prepare = move || {
-            set_parent_process_death_signal(Some(Signal::KILL))?;
-            if getppid() != Some(us) {
-                // We died before that could work.
-                return Err(rustix::io::Errno::CHILD.into());
-            }
-            Ok(restrict_to(&cpus)?)
-        };
+        dies_with_us(&mut command);
+        let cpus = setting.cpus.clone();
+        let prepare = move || Ok(restrict_to(&cpus)?);
         // SAFETY: the closure runs in the forked child, where only async-signal-safe calls are allowed: it
-        // makes three system calls through functions that neither allocate nor lock, and touches nothing but
-        // its own captured values.
+        // makes one system call through a function that neither allocates nor locks, and touches nothing but
+        // its own captured value.
         unsafe { command.pre_exec(prepare) };
         command
     }

@@ -78,6 +78,7 @@ fn supervise(single: &Single) -> io::Result<Gone> {
     let limits = timeout.is_some().then_some(Limits { timeout, stop: &|| false });
     let start = if limits.is_some() { Running::lead } else { Running::start };
     let mut running = start(&mut command)?;
+    running.spares = true;
     std::thread::scope(|scope| {
         let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
         let end = pass_on(caught, scope, running.pid, limits.is_some(), tell);

@@ -139,6 +139,28 @@ fn what_is_ignored_outside_interrupts_nothing() {
 }
 
 #[test]
+fn a_program_dies_with_who_compares_it() {
+    let Some(preload) = Preload::build() else { return };
+    let pipe = preload.dir().join("pipe");
+    assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo").success());
+    // The pipe ends with the shell, as no other process has it.
+    let script = format!("exec 3> {}; echo ready >&3; sleep 60 3>&-; echo outlived >&3", pipe.display());
+    let mut child = preload
+        .run(&["--compare", "-q", "--", "sh", "-c", &script])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the program starts");
+    let mut lines = BufReader::new(fs::File::open(&pipe).expect("it is there"));
+    let mut printed = String::new();
+    lines.read_line(&mut printed).expect("readable");
+    child.kill().expect("it is there");
+    child.wait().expect("it ends");
+    lines.read_to_string(&mut printed).expect("readable");
+    assert_eq!(printed, "ready\n");
+}
+
+#[test]
 fn memory_is_told_and_doubted_where_it_is_our_own() {
     let Some(preload) = Preload::build() else { return };
     let run = |source: &str| {

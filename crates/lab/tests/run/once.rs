@@ -138,6 +138,25 @@ fn a_timeout_ends_the_program_with_all_that_it_started() {
 }
 
 #[test]
+fn what_a_program_leaves_behind_lives_on_if_it_was_in_time() {
+    let Some(preload) = Preload::build() else { return };
+    let script = "exec 3<&0; { read line <&3; echo got $line; } & exit 4";
+    let mut child = preload
+        .run(&["-q", "--timeout", "1h", "--", "sh", "-c", script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let (stdin, stdout) = (child.stdin.take(), child.stdout.take());
+    assert_eq!(child.wait().expect("it ends").code(), Some(4));
+    // Nobody reads it if the child was ended.
+    let _ = std::io::Write::write_all(&mut stdin.expect("a pipe"), b"input\n");
+    let mut printed = String::new();
+    stdout.expect("a pipe").read_to_string(&mut printed).expect("readable");
+    assert_eq!(printed, "got input\n");
+}
+
+#[test]
 fn a_program_without_locks_is_warned_of_and_runs() {
     let Some(preload) = Preload::build() else { return };
     let plain = preload.program("plain", "int main(void) { return 5; }");

@@ -28,6 +28,7 @@ impl<'a> Executor<'a> {
         let is_wanted = *check_output || *show_output || matches!(metric, Metric::Output { .. });
         let mut command = self.program.command();
         self.environments[trial.lock].apply(&mut command);
+        child::dies_with_us(&mut command);
         let outputs = child::capture(command.stdin(Stdio::null()))?;
         if !is_wanted {
             // Without a need for it, the output goes nowhere, and the file stays empty.
