@@ -1,5 +1,6 @@
 //! Where results go, and whether a command is quiet: flags.
-use super::{Exports, Formats, Writer, message};
+use super::targets::message;
+use super::{Exports, Formats, Writer};
 use crate::output::no_stream;
 use std::fs;
 use std::path::PathBuf;

@@ -9,17 +9,14 @@ pub mod legend;
 pub mod page;
 pub mod ratios;
 pub mod svg;
+mod targets;
 
 pub use files::{FLAGS, Files, ResultFile};
+pub use targets::stream_failed;
 
-use crate::output::{no_stream, tell};
-use core::mem;
-use core::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use serde::Serialize;
-use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write as _};
-use std::os::unix::fs::FileTypeExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
+use targets::Targets;
 
 /// Colours of lines, in the order of their numbers.
 const LINES: [&str; 10] = [
@@ -33,40 +30,14 @@ pub fn colours(lines: usize) -> String {
     LINES.iter().cycle().enumerate().take(lines).map(rule).collect()
 }
 
-/// What a file is called until it replaces another one.
-const PART: &str = "part";
-
-static STREAM_FAILED: AtomicBool = AtomicBool::new(false);
-
-/// Whether results are missing from a device or a pipe. It was said; the exit code has to say so, too.
-pub fn stream_failed() -> bool {
-    STREAM_FAILED.load(Relaxed)
-}
-
 /// Turns a report into the text of a file.
 pub type Writer<R> = fn(&R) -> String;
-
-/// A file that results go to, whatever they are.
-struct Target {
-    path: PathBuf,
-    /// Where symbolic links lead to.
-    file: PathBuf,
-    /// No regular file, and the text that it gets at the end.
-    stream: Option<(File, String)>,
-    /// Made by us and not written yet: taken away again if nothing comes of the run.
-    fresh: bool,
-    /// Whether it has the last state.
-    current: bool,
-}
 
 /// All files a run was asked for, each with its writer.
 pub struct Exports<R> {
     targets: Targets,
     writers: Vec<Writer<R>>,
 }
-
-/// The same for all kinds of reports, so that it is compiled once.
-struct Targets(Vec<Target>);
 
 pub fn json<R: Serialize>(report: &R) -> String {
     serde_json::to_string_pretty(report).expect("a report has only string keys") + "\n"
@@ -108,14 +79,11 @@ impl<R> Exports<R> {
     }
 
     /// Replaces every file by the present state of the report; a reader sees the old one or the new one. A
-    /// writer without a word leaves its file as it is.
+    /// writer without a word leaves its file as it is. The error is the first one; the others are written.
     pub fn write(&mut self, report: &R) -> Result<(), String> {
-        let targets = &mut self.targets.0;
-        for target in &mut *targets {
-            target.current = false;
-        }
-        let mut pairs = targets.iter_mut().zip(&self.writers);
-        pairs.try_for_each(|(target, writer)| target.write(writer(report)))
+        let pairs = self.targets.0.iter_mut().zip(&self.writers);
+        let written: Vec<_> = pairs.map(|(target, writer)| target.write(writer(report))).collect();
+        written.into_iter().collect()
     }
 
     /// The files that have the last state, a line each. Streams get it now, because only then it is known
@@ -125,107 +93,13 @@ impl<R> Exports<R> {
     }
 }
 
-impl Targets {
-    fn open(paths: Vec<PathBuf>, force: bool) -> Result<Self, String> {
-        // All are looked at before any is created, so that a refusal leaves nothing behind.
-        for (index, path) in paths.iter().enumerate() {
-            no_stream(path)?;
-            let file = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-            if paths[..index].iter().any(|other| file(other) == file(path)) {
-                return Err(format!("{} is named twice as output", path.display()));
-            }
-            if path.is_dir() {
-                return Err(format!("{} is a directory, not a file to write", path.display()));
-            }
-            if !force && !is_stream(path) && path.symlink_metadata().is_ok() {
-                return Err(format!("{} exists already; use --force to replace it", path.display()));
-            }
-        }
-        let mut targets = Self(Vec::new());
-        for path in paths {
-            let (is_stream, fresh) = (is_stream(&path), !path.exists());
-            let opened = OpenOptions::new().create(!is_stream).append(true).open(&path).and_then(|opened| {
-                if is_stream {
-                    return Ok((path.clone(), Some((opened, String::new()))));
-                }
-                // It is replaced by a neighbour, so it is the directory that must be writable.
-                let file = path.canonicalize()?;
-                let neighbour = file.with_added_extension(PART);
-                fs::write(&neighbour, "")?;
-                fs::remove_file(neighbour)?;
-                Ok((file, None))
-            });
-            match opened {
-                Ok((file, stream)) => targets.0.push(Target { path, file, stream, fresh, current: false }),
-                Err(error) => return Err(message(&path, "cannot write", &error)),
-            }
-        }
-        Ok(targets)
-    }
-
-    fn written(&mut self) -> String {
-        self.flush();
-        let line = |target: &Target| format!("written: {}\n", target.path.display());
-        self.0.iter().filter(|target| target.current).map(line).collect()
-    }
-
-    /// What has been written to a stream cannot be replaced, so it gets only the last state.
-    fn flush(&mut self) {
-        for target in &mut self.0 {
-            if let Some((file, text)) = &mut target.stream
-                && let Err(error) = file.write_all(mem::take(text).as_bytes())
-            {
-                tell!("stanchion: {}", message(&target.path, "cannot write", &error));
-                STREAM_FAILED.store(true, Relaxed);
-                target.current = false;
-            }
-        }
-    }
-}
-
-impl Target {
-    fn write(&mut self, text: String) -> Result<(), String> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        if let Some((_, last)) = &mut self.stream {
-            *last = text;
-        } else {
-            let neighbour = self.file.with_added_extension(PART);
-            fs::write(&neighbour, text)
-                .and_then(|()| fs::rename(&neighbour, &self.file))
-                .map_err(|error| message(&self.path, "cannot write", &error))?;
-            self.fresh = false;
-        }
-        self.current = true;
-        Ok(())
-    }
-}
-
-impl Drop for Targets {
-    /// Files that were never written are taken away again.
-    fn drop(&mut self) {
-        self.flush();
-        for target in self.0.iter().filter(|target| target.fresh) {
-            let _ = fs::remove_file(&target.file);
-        }
-    }
-}
-
-/// Whether a path is written to as it is: a device, a pipe, or a file that is open already.
-fn is_stream(path: &Path) -> bool {
-    ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc/self/fd"].iter().any(|open| path.starts_with(open))
-        || fs::metadata(path)
-            .is_ok_and(|metadata| metadata.file_type().is_char_device() || metadata.file_type().is_fifo())
-}
-
-fn message(path: &Path, what: &str, error: &io::Error) -> String {
-    format!("{what} {}: {error}", path.display())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs::{self, File};
+    use std::io::Write as _;
+    use std::os::fd::AsRawFd as _;
+    use std::path::Path;
 
     const FORMATS: Formats<u32> = Formats {
         stem: "result",
@@ -328,6 +202,36 @@ mod tests {
         assert!(!stream_failed(), "it gets its text at the end");
         assert_eq!(exports.written(), "");
         assert!(stream_failed());
+    }
+
+    #[test]
+    fn an_open_descriptor_is_written_to_where_it_stands() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let path = dir.path().join("x");
+        let open_as = |file: &File| {
+            let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+            open(&named(&path, None, false))
+        };
+        let mut file = File::create(&path).expect("created");
+        file.write_all(b"head, ").expect("written");
+        open_as(&file).expect("writable").write(&1).expect("kept");
+        file.write_all(b", tail").expect("written");
+        assert_eq!(fs::read_to_string(&path).expect("readable"), "head, json, seed 1, tail");
+        assert!(open_as(&File::open(&path).expect("there")).is_err(), "it can only be read");
+    }
+
+    #[test]
+    fn a_disk_that_fills_leaves_no_part_and_the_other_files_are_written() {
+        let dir = tempfile::tempdir().expect("a temporary directory");
+        let [json, csv] = ["json", "csv"].map(|name| dir.path().join(name));
+        let mut exports = open(&named(&json, Some(&csv), false)).expect("writable");
+        std::os::unix::fs::symlink("/dev/full", dir.path().join("json.part")).expect("linked");
+        assert!(exports.write(&1).expect_err("full").contains("cannot write"));
+        assert_eq!(exports.written(), format!("written: {}\n", csv.display()));
+        drop(exports);
+        let left: Vec<_> =
+            fs::read_dir(dir.path()).expect("readable").map(|file| file.expect("a file").path()).collect();
+        assert_eq!(left, [csv]);
     }
 
     #[test]

@@ -241,6 +241,25 @@ fn a_device_that_takes_nothing_is_a_failure() {
 }
 
 #[test]
+fn what_is_open_already_gets_results_and_tables_one_after_the_other() {
+    for (path, is_out) in
+        [("/dev/stdout", true), ("/dev/stderr", false), ("/dev/fd/1", true), ("/proc/self/fd/2", false)]
+    {
+        let [out, err] = [(), ()].map(|()| tempfile::NamedTempFile::new().expect("a temporary file"));
+        let mut command = command(&[&TINY[..], &["--threads", "1", "--csv", path]].concat());
+        let files = [&out, &err].map(|file| file.reopen().expect("it is there"));
+        let [to_out, to_err] = files;
+        let status = command.stdout(to_out).stderr(to_err).status().expect("the program starts");
+        assert_eq!(status.code(), Some(0), "{path}");
+        let [out, err] = [out, err].map(|file| fs::read_to_string(file.path()).expect("readable"));
+        let tables = out.find("== ").expect("tables");
+        let results = (if is_out { &out } else { &err }).find("# stanchion sim").expect(path);
+        assert!(!is_out || results < tables, "{path}: {out}");
+        assert!(out.ends_with('\n') && !out.contains('\0'), "{path}: {out}");
+    }
+}
+
+#[test]
 fn a_closed_pipe_is_no_failure() {
     let mut child = command(&["sim", "--list"]).stdout(Stdio::piped()).spawn().expect("the program starts");
     drop(child.stdout.take());
