@@ -1,9 +1,9 @@
 //! Where results go, and whether a command is quiet: flags.
-use super::targets::message;
+use super::targets::{distinct, message};
 use super::{Exports, Formats, Writer};
 use crate::output::no_stream;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The flags of files. A command that only lists things writes none.
 pub const FLAGS: [&str; 4] = ["json", "csv", "html", "out"];
@@ -46,6 +46,12 @@ pub struct Files {
 impl Files {
     pub fn open<R>(&self, formats: &Formats<R>) -> Result<Exports<R>, String> {
         Exports::open(self.named(formats)?, self.results.force)
+    }
+
+    /// Refuses a file for something else that is one of them.
+    pub fn apart<R>(&self, formats: &Formats<R>, other: Option<&Path>) -> Result<(), String> {
+        let files = self.named(formats)?.into_iter().map(|(path, _)| path);
+        distinct(&files.chain(other.map(Path::to_owned)).collect::<Vec<_>>())
     }
 
     /// The files that were asked for, none of them looked at; the directory is made.

@@ -12,7 +12,7 @@ pub mod svg;
 mod targets;
 
 pub use files::{FLAGS, Files, ResultFile};
-pub use targets::stream_failed;
+pub use targets::{Later, stream_failed};
 
 use serde::Serialize;
 use std::path::PathBuf;

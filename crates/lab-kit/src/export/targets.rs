@@ -123,6 +123,21 @@ impl Target {
     }
 }
 
+/// A file that gets all that it will have at once, in the end, and is no text.
+pub struct Later(Targets);
+
+impl Later {
+    /// Makes sure that it can be written. The error names it.
+    pub fn open(path: PathBuf, force: bool) -> Result<Self, String> {
+        Targets::open(vec![path], force).map(Self)
+    }
+
+    /// If it cannot be written, it stays as it was.
+    pub fn write<R>(mut self, write: impl FnOnce(&mut File) -> io::Result<R>) -> io::Result<R> {
+        self.0.0[0].put(write)
+    }
+}
+
 impl Drop for Targets {
     /// Files that were never written are taken away again.
     fn drop(&mut self) {
@@ -134,7 +149,7 @@ impl Drop for Targets {
 }
 
 /// Refuses a file that is named twice, as far as paths tell.
-fn distinct(paths: &[PathBuf]) -> Result<(), String> {
+pub(super) fn distinct(paths: &[PathBuf]) -> Result<(), String> {
     let file = |path: &PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     let mut named = paths.iter().enumerate();
     let again = named.find(|(index, path)| paths[..*index].iter().any(|other| file(other) == file(path)));

@@ -21,7 +21,7 @@ use crate::run;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
 use lab_kit::experiment::{Experiment, heed_interrupts};
-use lab_kit::export::{Exports, Files, Formats, ResultFile, Writer};
+use lab_kit::export::{Files, Formats, Later, ResultFile};
 use lab_kit::interrupt;
 use lab_kit::names::{ALL, with_all};
 use lab_kit::stats::Ratio;
@@ -55,12 +55,11 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     // What is refused is refused before this machine is measured, or a program is started; how many workers
     // there were is known only after.
     place::check_named(args)?;
+    args.files.apart(&FORMATS, args.keep.as_deref())?;
     let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
     if let Some(path) = &args.keep {
         // Made anew for the recording.
-        let none: Writer<()> = |()| String::new();
-        let opened = Exports::open(vec![(path.clone(), none)], args.files.results.force);
-        drop(opened.map_err(|why| format!("--keep: {why}"))?);
+        drop(Later::open(path.clone(), args.files.results.force).map_err(|why| format!("--keep: {why}"))?);
     }
     place::resolve(args, 1)?;
     // Before there is a recording in memory, which is larger than its file.
@@ -133,7 +132,8 @@ fn read(args: &Args) -> Result<(Recorded, Recording), String> {
         stats: true,
         launch: args.launch.clone(),
         files: Files {
-            results: ResultFile { quiet: true, ..args.files.results.clone() },
+            // The other files are ours.
+            results: ResultFile { quiet: true, force: args.files.results.force, json: None },
             ..Files::default()
         },
         program: args.program.clone(),

@@ -170,13 +170,14 @@ impl Args {
         let mut ready = self.ready(&chosen, outer)?;
         // Files come last, because a refusal leaves none behind.
         let ResultFile { json, force, quiet } = &self.files.results;
+        self.files.apart(&compare::FORMATS, self.record.as_deref())?;
+        let stats = || Stats::prepare(self.stats_top, json.as_deref(), *force);
+        let stats = self.stats.then(stats).transpose()?;
         let record = |path: &PathBuf| Record::prepare(path, self.launch.record_limit, *force, *quiet);
         let mut record = self.record.as_ref().map(record).transpose()?;
         if let Some(record) = &mut record {
             record.cost = ready.cost.take();
         }
-        let stats = || Stats::prepare(self.stats_top, json.as_deref(), *force);
-        let stats = self.stats.then(stats).transpose()?;
         let mut words = self.set.clone();
         words.extend(record.as_ref().map(|record| word_of("record", record.raw.path())).transpose()?);
         words.extend(stats.as_ref().map(|stats| word_of("stats", &stats.file)).transpose()?);

@@ -26,7 +26,10 @@ use std::process::{ExitCode, exit};
 pub(crate) fn record(args: &Args) -> Result<(u8, Places), String> {
     let mut single = args.single()?;
     let stats = single.stats.take();
-    let code = single::run(single);
+    let (code, is_recorded) = single::run(single);
+    if !is_recorded {
+        return Err("there is no recording".to_owned());
+    }
     Ok((code, stats.map(|stats| stats.places()).unwrap_or_default()))
 }
 
@@ -36,6 +39,6 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
         Some(trace) => record::show(trace, args.files.results.json.as_deref(), args.files.results.force),
         None if args.compare => args.comparison(),
         // The program's own code, whatever became of our files.
-        None => args.single().map(|single| exit(single::run(single).into())),
+        None => args.single().map(|single| exit(single::run(single).0.into())),
     }
 }

@@ -6,7 +6,7 @@ use super::stats::Stats;
 use core::time::Duration;
 use lab_kit::child::{End, Gone, Limits, Running};
 use lab_kit::interrupt::is_ignored;
-use lab_kit::output::{REFUSED, tell};
+use lab_kit::output::{REFUSED, note, tell};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2};
 use signal_hook::iterator::SignalsInfo;
@@ -29,8 +29,8 @@ pub(crate) struct Single {
     pub warning: Option<String>,
 }
 
-/// Runs it, and returns the program's own exit code.
-pub(crate) fn run(mut single: Single) -> u8 {
+/// Runs it, and returns the program's own exit code, and whether there is a trace of it.
+pub(crate) fn run(mut single: Single) -> (u8, bool) {
     if let Some(warning) = &single.warning {
         tell!("stanchion: warning: {warning}");
     }
@@ -38,6 +38,9 @@ pub(crate) fn run(mut single: Single) -> u8 {
     if let Some(record) = &mut single.record {
         record.note_end();
     }
+    // Files come first: whoever reads what is told may be slow.
+    let stats = single.stats.as_mut().map(Stats::finish);
+    let record = single.record.map(|record| record.finish(&single.program.words));
     let code = match ended {
         Ok(Gone { end: End::TimedOut, .. }) => {
             let timeout = single.timeout.unwrap_or_default();
@@ -51,13 +54,10 @@ pub(crate) fn run(mut single: Single) -> u8 {
             REFUSED
         }
     };
-    if let Some(stats) = &mut single.stats {
-        stats.finish();
-    }
-    if let Some(record) = &single.record {
-        record.finish(&single.program.words);
-    }
-    code
+    let is_recorded = matches!(record, Some(Ok(_)));
+    let record = record.map(|told| told.unwrap_or_else(|why| format!("stanchion: --record: {why}\n")));
+    stats.iter().chain(&record).for_each(|text| note(format_args!("{text}")));
+    (code, is_recorded)
 }
 
 /// As a shell tells it.
@@ -80,7 +80,7 @@ fn supervise(single: &Single) -> io::Result<Gone> {
     let mut running = start(&mut command)?;
     running.spares = true;
     std::thread::scope(|scope| {
-        let tell = single.stats.as_ref().map(|stats| || _ = stats.tell());
+        let tell = single.stats.as_ref().map(|stats| || note(format_args!("{}", stats.told())));
         let end = pass_on(caught, scope, running.pid, limits.is_some(), tell);
         running.wait(limits.as_ref(), end)
     })

@@ -1,5 +1,5 @@
 //! `stanchion run` through the real program, with a library of the test's own in place of the interposer.
-use crate::preloaded::{Preload, line, refused, text};
+use crate::preloaded::{Preload, line, refused, stanchion, text};
 use lab_kit::interrupt::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, BufReader, Read};
@@ -182,11 +182,49 @@ fn statistics_and_records_are_asked_of_the_library() {
     assert!(output.status.success(), "{}", text(&output.stderr));
     let words = text(&output.stdout);
     let expected = format!("lock=stanchion,record={}/.stanchion-record-", preload.dir().display());
-    assert!(words.starts_with(&expected) && words.contains(",stats=/") && record.exists(), "{words}");
+    assert!(words.starts_with(&expected) && words.contains(",stats=/") && !record.exists(), "{words}");
     let printed = text(&output.stderr);
     let lines: Vec<&str> = printed.lines().collect();
     assert!(lines.len() == 2 && lines[0].contains("--stats: the file is not what the library"), "{printed}");
     assert!(lines[1].contains("--record: nothing was recorded"), "{printed}");
-    let again = refused(&mut preload.run(&["--record", record.to_str().expect("plain path"), "true"]));
-    assert!(again.contains("exists; give another name or --force"), "{again}");
+}
+
+#[test]
+fn a_trace_is_replaced_by_another_one_only() {
+    let Some(preload) = Preload::build() else { return };
+    let dir = preload.dir();
+    std::fs::write(dir.join("old"), "precious").expect("written");
+    let command = |words: &str| {
+        let mut command = preload.run(&words.split(' ').collect::<Vec<_>>());
+        command.current_dir(dir);
+        command
+    };
+    for (words, why) in [
+        ("--record old true", "old exists already; use --force"),
+        ("--stats --force --record old --json /no/such/x true", "cannot write /no/such/x"),
+        ("--stats --record new --json /no/such/x true", "cannot write /no/such/x"),
+        ("--stats --record new --json ./new true", "named twice"),
+        ("--stats --force --record old --json old true", "named twice"),
+    ] {
+        let told = refused(&mut command(words));
+        assert!(told.contains(why), "{words}: {told}");
+    }
+    let output = command("-q --force --record old true").output().expect("the program starts");
+    assert!(line(&output).contains("--record: nothing was recorded"), "{output:?}");
+    let advise = |keep: &str| {
+        let mut command =
+            stanchion(&["advise", "--machine", "small-vm", "--quiet", "--force", "--json", "new"]);
+        command.args(["--keep", keep, "--", "true"]).current_dir(dir);
+        command.env("STANCHION_PRELOAD", preload.library());
+        command
+    };
+    let output = advise("old").output().expect("the program starts");
+    let told = text(&output.stderr);
+    assert!(output.status.code() == Some(2) && told.contains("--record: nothing was recorded"), "{told}");
+    assert!(refused(&mut advise("new")).contains("named twice"));
+    let mut left: Vec<_> =
+        std::fs::read_dir(dir).expect("readable").map(|file| file.expect("a file").file_name()).collect();
+    left.sort();
+    assert_eq!(left, ["library.so", "library.so.c", "old"]);
+    assert_eq!(std::fs::read_to_string(dir.join("old")).expect("there"), "precious");
 }

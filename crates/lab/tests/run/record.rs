@@ -292,6 +292,17 @@ fn a_damaged_trace_is_refused() {
 }
 
 #[test]
+fn advice_on_a_program_and_its_recording_are_kept() {
+    let Some(run) = run("int main(void) { take(&a, 2000); }", &[]) else { return };
+    let mut command = stanchion(&["advise", "--machine", "small-vm", "--seeds", "1", "--quiet"]);
+    command.args(["--json", "advice", "--keep", "kept", "--", "./program"]).current_dir(run.dir.path());
+    let output = command.env("STANCHION_PRELOAD", library()).output().expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let [advice, kept] = ["advice", "kept"].map(|name| fs::read(run.dir.path().join(name)).expect("written"));
+    assert!(serde_json::from_slice::<Value>(&advice).is_ok() && kept.starts_with(b"STANCTRC"));
+}
+
+#[test]
 fn the_last_line_of_advice_can_be_pasted() {
     let main = r#"int main(int count, char **words) {
         take(&a, 2000);

@@ -10,16 +10,16 @@ pub(crate) mod raw;
 mod summary;
 
 use crate::bench::{Activity, available_cpus};
+use core::fmt::Write as _;
 use core::time::Duration;
 use cost::Costs;
 use file::{CpuTime, Meta, Totals};
-use lab_kit::export::{Exports, Writer};
-use lab_kit::output::{create_for, no_stream, print, tell};
+use lab_kit::export::{Exports, Later, Writer};
+use lab_kit::output::{no_stream, print};
 use lab_kit::provenance::Provenance;
 use raw::Header;
 use stanchion::native::ticks;
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -28,10 +28,11 @@ use summary::Summary;
 
 /// The rate of ticks is measured over this at least.
 const LONG_ENOUGH: u64 = 50_000_000;
+const NOTHING: &str = "nothing was recorded; the program did not load the library, or took no lock";
 
 pub(crate) struct Record {
     path: PathBuf,
-    file: File,
+    trace: Later,
     /// What the library writes, beside the other: there is room for both on one disk, or there is not.
     pub raw: tempfile::NamedTempFile,
     limit: u64,
@@ -44,7 +45,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// Makes both files.
+    /// Makes both files. A trace that is there already stays until there is another one.
     pub(crate) fn prepare(path: &Path, mib: u64, force: bool, is_quiet: bool) -> Result<Self, String> {
         let message = |error: io::Error| format!("--record {}: {error}", path.display());
         no_stream(path).map_err(|why| format!("--record: {why}"))?;
@@ -56,10 +57,10 @@ impl Record {
         let limit = mib << 20;
         raw.as_file().set_len(limit).map_err(message)?;
         raw.as_file().write_all_at(&raw::first_page(limit / raw::PAGE), 0).map_err(message)?;
-        let file = create_for("--record", &path, force)?;
+        let trace = Later::open(path.clone(), force).map_err(|why| format!("--record: {why}"))?;
         let cpus = available_cpus();
         let before = Activity::sample(&cpus);
-        Ok(Self { path, file, raw, limit, is_quiet, cost: None, cpus, before, cpu: None })
+        Ok(Self { path, trace, raw, limit, is_quiet, cost: None, cpus, before, cpu: None })
     }
 
     /// The program has just ended. Nothing is known of the CPUs where the system does not tell how busy they
@@ -75,38 +76,38 @@ impl Record {
         self.cpu = (now.busy > 0.0).then_some(cpu);
     }
 
-    /// Writes the trace of a program that has ended, and says so on standard error.
-    pub(crate) fn finish(&self, program: &[OsString]) {
-        let path = self.path.display();
-        let say = |line: &str| tell!("stanchion: --record: {line}");
-        let nothing = "nothing was recorded; the program did not load the library, or took no lock";
-        let totals = match self.write(program) {
-            Ok(Some(totals)) => totals,
-            Ok(None) => return say(nothing),
-            Err(why) => return tell!("stanchion: --record {path}: {why}"),
-        };
-        if !self.is_quiet {
-            say(&format!("{} events in {path}; `stanchion run --show {path}` sums them up", totals.events));
+    /// Writes the trace of a program that has ended. Returns what there is to tell, or why there is none.
+    pub(crate) fn finish(self, program: &[OsString]) -> Result<String, String> {
+        let (path, is_quiet) = (self.path.display().to_string(), self.is_quiet);
+        let totals = self.write(program)?;
+        let events =
+            format!("{} events in {path}; `stanchion run --show {path}` sums them up", totals.events);
+        let mut told = String::new();
+        for line in (!is_quiet).then_some(events).iter().chain(&totals.missing()) {
+            let _ = writeln!(told, "stanchion: --record: {line}");
         }
-        if let Some(line) = totals.missing() {
-            say(&line);
-        }
+        Ok(told)
     }
 
-    fn write(&self, program: &[OsString]) -> Result<Option<Totals>, String> {
+    fn write(self, program: &[OsString]) -> Result<Totals, String> {
         let raw = self.raw.as_file();
         let Some(header) = Header::read(raw).map_err(|why| format!("the program's file {why}"))? else {
-            return Ok(None);
+            return Err(NOTHING.to_owned());
         };
         let meta = Meta {
             ticks_per_ns: rate(&header),
             limit: self.limit,
             program: program.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             provenance: Provenance::collect(0),
-            cost: self.cost.clone(),
+            cost: self.cost,
             cpu: self.cpu,
         };
-        file::convert(raw, &header, &meta, &self.file).map(Some).map_err(|error| error.to_string())
+        let written = self.trace.write(|file| file::convert(raw, &header, &meta, file));
+        written.map_err(|error| {
+            let kept =
+                self.raw.keep().map(|(_, path)| format!("; what the library wrote is in {}", path.display()));
+            format!("{}: {error}{}", self.path.display(), kept.unwrap_or_default())
+        })
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the library may leave behind, made by hand.
 use super::*;
+use std::fs::File;
 
 #[path = "../../../../../fuzz/targets/sparse.rs"]
 pub(crate) mod sparse;
@@ -26,8 +27,8 @@ fn write_chunk(record: &Record, at_page: u64, pages: u32, events: &[u8], number:
 #[test]
 fn gaps_are_passed_and_destroyed_pieces_are_counted() {
     let dir = tempfile::tempdir().expect("a temporary directory");
+    assert_eq!(record(dir.path()).write(&[]).expect_err("the library was never there"), NOTHING);
     let record = record(dir.path());
-    assert_eq!(record.write(&[]), Ok(None), "the library was never there");
     let events = codec::tests::encode(&codec::tests::some_events());
     write_chunk(&record, 1, 1, &events, 5);
     write_chunk(&record, 3, 2, &events, 5);
@@ -35,7 +36,7 @@ fn gaps_are_passed_and_destroyed_pieces_are_counted() {
     write_chunk(&record, 6, 1, &events, 4);
     write_chunk(&record, 7, 1, &events[1..], 5);
     write_chunk(&record, 9, 2, &events, 5);
-    let totals = record.write(&[]).expect("written").expect("something");
+    let totals = record.write(&[]).expect("written");
     // The last one would go beyond the pages that were taken.
     assert_eq!((totals.chunks, totals.events, totals.damaged), (2, 10, 4));
     let summary = Summary::of(&dir.path().join("trace")).expect("a sound file");
@@ -52,7 +53,7 @@ fn numbers_without_sense_are_borne() {
         let dropped = page * raw::PAGE + core::mem::offset_of!(stanchion_wire::trace::Chunk, dropped) as u64;
         record.raw.as_file().write_all_at(&u64::MAX.to_le_bytes(), dropped).expect("written");
     }
-    let totals = record.write(&[]).expect("written").expect("something");
+    let totals = record.write(&[]).expect("written");
     assert_eq!((totals.chunks, totals.dropped), (2, u64::MAX));
     let missing = Totals { damaged: 1, ..totals }.missing().expect("much is");
     assert!(missing.starts_with("18446744073709551615 events were dropped"), "{missing}");
@@ -91,8 +92,21 @@ fn a_path_that_the_library_cannot_be_told_is_refused_before_anything_is_made() {
 fn a_record_replaces_nothing_without_force() {
     let dir = tempfile::tempdir().expect("a temporary directory");
     let path = dir.path().join("trace");
-    drop(record(dir.path()));
+    std::fs::write(&path, "precious").expect("written");
     assert!(Record::prepare(&path, 1, false, true).err().expect("exists").contains("--force"));
     assert!(Record::prepare(&path, 1, true, true).is_ok());
     assert_eq!(std::fs::read_dir(dir.path()).expect("readable").count(), 1, "nothing but the trace is left");
+}
+
+#[test]
+fn a_disk_that_fills_leaves_what_was_recorded_and_nothing_else() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let record = record(dir.path());
+    write_chunk(&record, 1, 1, &codec::tests::encode(&codec::tests::some_events()), 5);
+    std::os::unix::fs::symlink("/dev/full", dir.path().join("trace.part")).expect("linked");
+    let told = record.finish(&[]).expect_err("full");
+    let left: Vec<_> = std::fs::read_dir(dir.path()).expect("readable").collect();
+    let [Ok(raw)] = &left[..] else { panic!("{left:?}") };
+    assert!(told.ends_with(&format!("what the library wrote is in {}", raw.path().display())), "{told}");
+    assert!(Header::read(&File::open(raw.path()).expect("there")).expect("sound").is_some());
 }

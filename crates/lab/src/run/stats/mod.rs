@@ -7,7 +7,6 @@ use core::fmt::Write;
 use file::{Lock, Process, Snapshot};
 use lab_kit::export::grid::{self, trimmed};
 use lab_kit::export::{Exports, Writer};
-use lab_kit::output::{note, tell};
 use lab_kit::units::{format_ns, percent, plural};
 use std::collections::BTreeMap;
 use std::fs;
@@ -62,23 +61,25 @@ impl Stats {
         locks.into_iter().rev().map(place).collect()
     }
 
-    /// Tells on standard error how things stand; none, and a line that says why, if nobody knows.
-    pub(crate) fn tell(&self) -> Option<Snapshot> {
-        let told = self.snapshot();
-        match &told {
-            Ok(snapshot) => note(format_args!("{}", text(snapshot, self.top))),
-            Err(line) => tell!("stanchion: {line}"),
-        }
-        told.ok()
+    /// How things stand, or a line that says why nobody knows.
+    pub(crate) fn told(&self) -> String {
+        self.text(&self.snapshot())
     }
 
-    /// The same at the end, and in the file of `--json`.
-    pub(crate) fn finish(&mut self) {
-        if let Some(snapshot) = self.tell()
-            && let Err(error) = self.json.write(&snapshot)
-        {
-            tell!("stanchion: --json: {error}");
+    fn text(&self, snapshot: &Result<Snapshot, String>) -> String {
+        let text = |snapshot| text(snapshot, self.top);
+        snapshot.as_ref().map_or_else(|line| format!("stanchion: {line}\n"), text)
+    }
+
+    /// The same at the end, when it is written to the file of `--json`, too.
+    pub(crate) fn finish(&mut self) -> String {
+        let snapshot = self.snapshot();
+        let written = snapshot.as_ref().map_or(Ok(()), |snapshot| self.json.write(snapshot));
+        let mut told = self.text(&snapshot);
+        if let Err(error) = written {
+            let _ = writeln!(told, "stanchion: --json: {error}");
         }
+        told
     }
 }
 

@@ -73,5 +73,11 @@ fn files_are_not_replaced_unless_asked_for_and_none_is_left_by_a_refusal() {
     let printed = fake.run(&["--log", log.to_str().expect("text"), "--json", json.to_str().expect("text")]);
     assert_eq!(printed.code, Some(2), "{printed:?}");
     assert!(printed.err.contains("exists; give another name or --force"), "{printed:?}");
-    assert!(!json.exists() && fs::read_to_string(log).expect("there") == "precious");
+    assert!(!json.exists() && fs::read_to_string(&log).expect("there") == "precious");
+    let json = log.with_file_name("./log");
+    let same = ["--force", "--log", log.to_str().expect("text"), "--json", json.to_str().expect("text")];
+    let printed = fake.run(&same);
+    assert_eq!(printed.code, Some(2), "{printed:?}");
+    assert!(printed.err.contains("named twice"), "{printed:?}");
+    assert_eq!(fs::read_to_string(log).expect("there"), "precious");
 }
