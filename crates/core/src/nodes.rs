@@ -107,8 +107,8 @@ pub struct WaitNode<P: Machine> {
     pub(crate) numa: P::U16,
     /// How urgent the waiter is: [`Machine::priority`].
     pub(crate) priority: P::U8,
-    /// When it queued, in microseconds modulo 2^32; when the first of the queue did, if it was put in front of
-    /// that one.
+    /// When it queued, in microseconds modulo 2^32; when the first of the queue did, if it was put in front
+    /// of that one.
     pub(crate) since: P::U32,
     /// How often it was roused.
     pub(crate) turns: P::U8,

@@ -106,7 +106,7 @@ impl<P: Machine> PerCpu<P> {
         self.nesting.set(0); // nobody is this context
         // ord: Z11 alone: nobody is this context
         self.blocked_on.store(0, Relaxed);
-        // ord: Z12 alone: as Z11
+        // ord: Z12 alone: as Z11, nobody is this context
         self.event.store(0, Relaxed);
     }
 

@@ -50,9 +50,9 @@ impl<P: Platform, B: RawRwLock<Platform = P>> PerCpuRwLock<P, B> {
             // left alone (I4)
             if code == 0 || cell.waiter.compare_exchange(0, code, Relaxed, Relaxed).is_err() {
                 // Dozes, as a yield leaves the CPU to nobody that is less urgent.
-                // ord: D47 pairs D1, D3, D4, D27: as D9, the reader's section comes before ours
-                cell.reads.wait_briefly::<P>(Acquire, |reads| !here(reads));
-                return;
+                // ord: D47 alone: what we find is looked at again above
+                cell.reads.wait_briefly::<P>(Relaxed, |reads| !here(reads));
+                continue;
             }
             // ord: D10 pairs D4: either the reader sees us waiting, or we see it gone
             if P::heavy_barrier() {

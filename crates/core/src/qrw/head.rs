@@ -170,8 +170,8 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
     /// pass any more.
     const HALTS_IN_VAIN: u32 = if P::EXPLORES { 1 } else { 4 };
 
-    /// Halts without its number in the word: nobody passes, and nobody kicks it. For a turn at first, then for
-    /// as long as it has napped before, 16 turns at most.
+    /// Halts without its number in the word: nobody passes, and nobody kicks it. For a turn at first, then
+    /// for as long as it has napped before, 16 turns at most.
     fn nap_as_head(&self, seen: u32, naps: u32, until: Option<&P::Deadline>) {
         P::count(Event::RwHeadHalt);
         // However long turns are: no busy loop, and no free lock that stands still for long.

@@ -5,8 +5,8 @@
 //!
 //! - Fairness: a reader waits for writers that are in only, and for the writers and readers that were there
 //!   before it. It is passed by writers until it has lost some races (`rw_head_polls`) and queues, and then
-//!   as in [`QueuedRwLock`]. A writer that has polled in vain waits in line among its kind. While it waits for
-//!   readers, they may starve it, and newcomers that write may pass it.
+//!   as in [`QueuedRwLock`]. A writer that has polled in vain waits in line among its kind. While it waits
+//!   for readers, they may starve it, and newcomers that write may pass it.
 //! - Progress: a context that reads may read again, and may wait for others to read.
 //! - Timed, memory: as [`QueuedRwLock`].
 //!

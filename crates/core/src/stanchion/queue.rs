@@ -233,7 +233,7 @@ impl<'a, P: Platform> Queue<'a, P> {
         let Some(ends) = self.remove(id) else { return };
         // ord: SQ12 alone: a hint, written by owners, or by waiters before SQ1 or as they take the place over
         let since = self.node(ends.oldest).since.load(Relaxed);
-        // ord: SQ13 alone: as SQ12
+        // ord: SQ13 alone: as SQ12, a hint for owners
         self.node(id).since.store(since, Relaxed);
         put::<P>(&self.node(id).older, None);
         put::<P>(&self.node(id).newer, Some(ends.oldest));

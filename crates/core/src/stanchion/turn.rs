@@ -220,7 +220,8 @@ fn nearby<P: Platform>(queue: &Queue<'_, P>, ends: Ends) -> Option<NodeId> {
 /// Whether a waiter came less than `limit` microseconds after the first, or a little before it, as clocks
 /// differ; times modulo 2^32.
 fn is_within(limit: u32, first: u32, since: u32) -> bool {
-    since.wrapping_sub(first).wrapping_add(limit) < limit.saturating_mul(2)
+    let limit = limit.min(1 << 30);
+    since.wrapping_sub(first).wrapping_add(limit) < limit * 2
 }
 
 /// The first among the most urgent waiters of real-time priority.

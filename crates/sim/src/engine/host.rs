@@ -115,8 +115,8 @@ impl Engine {
         self.queue.push(0, Kind::Housekeeping, 0, 0, 0);
     }
 
-    /// CPU `cpu`, on which nobody runs, chooses; `delay` passes before the switch begins, in which nobody uses
-    /// the CPU.
+    /// CPU `cpu`, on which nobody runs, chooses; `delay` passes before the switch begins, in which nobody
+    /// uses the CPU.
     fn choose(&mut self, cpu: usize, delay: Time) {
         let Some(pick) = self.host.scheduler.pick(cpu, self.now) else { return };
         let (who, starts) = (pick.vcpu, self.now + delay);
