@@ -46,7 +46,8 @@ type Held<'a> = core_locks::percpu_rw::In<'a, Native<Silent>>;
 ///   fail.
 /// - Errors: reading panics if 16 384 read locks are held through the lock's own word, or 65 536 by one
 ///   thread; there is no poisoning. A thread that reads and then writes the same lock waits for itself; debug
-///   builds panic where they can tell. So does whoever writes after a guard was forgotten.
+///   builds panic where they can tell. So does whoever writes after a guard was forgotten, to
+///   this lock or to another one of its class that lies in its place later.
 /// - Memory: 40 bytes beside the value, for each class what [`Class`] says, and 128 bytes for each thread
 ///   that reads.
 /// - Cost: reading costs the same with any number of readers. Writing costs a `membarrier`, or a fence and

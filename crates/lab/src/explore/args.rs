@@ -51,7 +51,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = Options::default().contexts, value_parser = within(1_usize, CONTEXTS))]
     contexts: usize,
 
-    /// Acquisitions of each context, at most, tries not counted
+    /// Acquisitions of each context, at most; tries do not count, nor does who starves another one
     #[arg(long, value_name = "N", default_value_t = Options::default().rounds, value_parser = within(1_u32, ROUNDS_MOST))]
     acquisitions: u32,
 

@@ -126,6 +126,13 @@ impl Engine {
         told
     }
 
+    /// Whether the halt of `ctx` ends by itself, before its wait does.
+    pub(super) fn halts_for_a_moment(&self, ctx: Ctx) -> bool {
+        let ends = self.timers[ctx];
+        let wait = self.limited[ctx][usize::from(self.level[ctx])].as_ref();
+        ends != u64::MAX && wait.is_none_or(|wait| ends < wait.end && ends != self.hastened[ctx].1)
+    }
+
     /// The limited wait of the current context, handler or not.
     fn limited_wait(&mut self) -> &mut Option<LimitedWait> {
         &mut self.limited[self.current][usize::from(self.level[self.current])]

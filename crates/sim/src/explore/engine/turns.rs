@@ -77,7 +77,8 @@ impl Engine {
     #[cold]
     fn waits_in_vain(&mut self) -> bool {
         let under_way = self.buffers.filled() != 0 || !self.late_kicks.is_empty();
-        if under_way || self.plan.faults.has(Fault::Interrupts) {
+        let naps = |ctx| self.status[ctx] == Status::Halted && self.halts_for_a_moment(ctx);
+        if under_way || self.plan.faults.has(Fault::Interrupts) || (0..self.plan.contexts()).any(naps) {
             return false;
         }
         let reader = self.watch.as_ref().and_then(|watch| watch.waits_in_vain(self.ready));
