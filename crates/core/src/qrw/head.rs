@@ -4,7 +4,7 @@ use super::word::{READER, SLEEPER, UPGRADABLE, WAITING, WRITER, Want, readers};
 use super::{QueuedRwLock, RwPolicy};
 use crate::events::Event;
 use crate::lock::RawLock;
-use crate::machine::{Atomic, sooner};
+use crate::machine::Atomic;
 use crate::order::{Acquire, Relaxed};
 use crate::platform::Platform;
 use crate::rw::{RawRwLock, TooManyReaders};
@@ -157,10 +157,10 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
             if is_over::<P>(until) {
                 return None;
             }
-            if halts >= Self::HALTS_IN_VAIN && !matches!(want, Want::Reserve) {
-                self.nap_as_head(seen, halts - Self::HALTS_IN_VAIN, until);
-                halts += 1;
-            } else if self.halt_as_head(want, until) {
+            let may_nap = halts >= Self::HALTS_IN_VAIN && !matches!(want, Want::Reserve);
+            if may_nap && self.nap_as_head(seen, halts - Self::HALTS_IN_VAIN, until)
+                || self.halt_as_head(want, until)
+            {
                 halts += 1;
             }
         }
@@ -171,13 +171,17 @@ impl<P: Platform, W: RwPolicy<P>> QueuedRwLock<P, W> {
     const HALTS_IN_VAIN: u32 = if P::EXPLORES { 1 } else { 4 };
 
     /// Halts without its number in the word: nobody passes, and nobody kicks it. For a turn at first, then
-    /// for as long as it has napped before, 16 turns at most.
-    fn nap_as_head(&self, seen: u32, naps: u32, until: Option<&P::Deadline>) {
-        P::count(Event::RwHeadHalt);
+    /// for as long as it has napped before, 16 turns at most. Whether it did: not beyond the deadline.
+    fn nap_as_head(&self, seen: u32, naps: u32, until: Option<&P::Deadline>) -> bool {
         // However long turns are: no busy loop, and no free lock that stands still for long.
         let turn = P::tunable(Tunable::TurnMicros).clamp(50, 1_000) * 1_000;
-        let end = P::after(u64::from(turn << naps.min(4)));
-        P::halt_while_until(&self.count, seen, sooner::<P>(&end, until));
+        let nanos = u64::from(turn << naps.min(4));
+        if until.is_some_and(|until| P::remaining(until) <= nanos) {
+            return false;
+        }
+        P::count(Event::RwHeadHalt);
+        P::halt_while_until(&self.count, seen, &P::after(nanos));
+        true
     }
 
     /// Sets the no-barging flag: nobody passes any more.
