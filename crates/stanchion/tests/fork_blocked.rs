@@ -4,12 +4,14 @@
 
 #[path = "support/child.rs"]
 mod child;
+#[path = "support/sleeper.rs"]
+mod sleeper;
 #[path = "support/suppressions.rs"]
 mod suppressions;
 
-use child::{Step, assert_child_succeeds, eventually, skipped, start};
+use child::{Step, assert_child_succeeds, eventually, skipped};
 use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicI32, Ordering::SeqCst};
+use sleeper::start_sleeper;
 use stanchion::lock::XenPvLock;
 use stanchion::lock_api::Mutex;
 
@@ -22,27 +24,13 @@ static PLACE: Place = Place(UnsafeCell::new(Mutex::new(())));
 
 /// Runs `meanwhile` while a thread blocks on the lock, which ends then. Steps from `first` on.
 fn with_a_sleeper(first: i32, meanwhile: impl FnOnce()) -> Step {
-    static ASLEEP: AtomicI32 = AtomicI32::new(0);
     // SAFETY: nobody replaces the lock before this thread, alone, forks or returns.
     let lock: &'static Mutex<_, _> = unsafe { &*PLACE.0.get() };
     let held = lock.lock();
-    ASLEEP.store(0, SeqCst);
-    let thread = start(first, move || {
-        // SAFETY: `gettid` has no preconditions.
-        ASLEEP.store(unsafe { libc::gettid() }, SeqCst);
-        drop(lock.lock());
-    })?;
-    eventually(first + 1, || ASLEEP.load(SeqCst) != 0)?;
-    eventually(first + 2, || is_asleep(ASLEEP.load(SeqCst)))?;
+    let thread = start_sleeper(first, || drop(lock.lock()))?;
     meanwhile();
     drop(held);
     eventually(first + 3, || thread.is_finished())
-}
-
-/// Whether a thread of this process sleeps, as the system sees it.
-fn is_asleep(thread: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S'))
 }
 
 #[test]

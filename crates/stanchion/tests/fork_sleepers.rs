@@ -5,22 +5,22 @@
 
 #[path = "support/child.rs"]
 mod child;
+#[path = "support/sleeper.rs"]
+mod sleeper;
 #[path = "support/suppressions.rs"]
 mod suppressions;
 
-use child::{Step, assert_child_succeeds, ensure, eventually, skipped, start};
-use core::sync::atomic::{AtomicI32, AtomicU32, Ordering::SeqCst};
+use child::{Step, assert_child_succeeds, ensure, eventually, skipped};
+use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
+use sleeper::start_sleeper;
 use stanchion::percpu::{Class, PerCpuRwLock, ReadGuard};
 use stanchion::{Mutex, RwLock};
-use std::thread::JoinHandle;
 
 /// One lock of each kind whose waiters sleep.
 struct Locks {
     mutex: Mutex<()>,
     queued: RwLock<()>,
     percpu: PerCpuRwLock<()>,
-    /// Whom they keep asleep.
-    asleep: [AtomicI32; SLEEPERS],
     came_back: AtomicU32,
 }
 
@@ -36,7 +36,6 @@ impl Locks {
             mutex: Mutex::new(()),
             queued: RwLock::new(()),
             percpu: PerCpuRwLock::new(&CLASS, ()),
-            asleep: [const { AtomicI32::new(0) }; SLEEPERS],
             came_back: AtomicU32::new(0),
         }
     }
@@ -63,7 +62,10 @@ impl Locks {
         let mut read = Some(self.percpu.read());
         let mut threads = Vec::new();
         for number in 0..SLEEPERS {
-            threads.push(self.start_sleeper(first, number)?);
+            threads.push(start_sleeper(first, move || {
+                self.wait(number);
+                self.came_back.fetch_add(1, SeqCst);
+            })?);
         }
         meanwhile(&mut read);
         drop((held, read));
@@ -77,24 +79,6 @@ impl Locks {
         ensure(first + 6, self.mutex.try_lock().is_some())?;
         ensure(first + 7, self.queued.try_write().is_some() && self.percpu.try_write().is_some())
     }
-
-    fn start_sleeper(&'static self, first: i32, number: usize) -> Result<JoinHandle<()>, i32> {
-        let thread = start(first, move || {
-            // SAFETY: `gettid` has no preconditions.
-            self.asleep[number].store(unsafe { libc::gettid() }, SeqCst);
-            self.wait(number);
-            self.came_back.fetch_add(1, SeqCst);
-        })?;
-        eventually(first + 1, || self.asleep[number].load(SeqCst) != 0)?;
-        eventually(first + 2, || is_asleep(self.asleep[number].load(SeqCst)))?;
-        Ok(thread)
-    }
-}
-
-/// Whether a thread of this process sleeps, as the system sees it.
-fn is_asleep(thread: i32) -> bool {
-    let stat = std::fs::read_to_string(format!("/proc/self/task/{thread}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('S'))
 }
 
 #[test]
