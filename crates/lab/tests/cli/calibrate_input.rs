@@ -1,8 +1,7 @@
 //! Bad input to `stanchion calibrate`, through the real program: one line, exit code 2, and nothing is
 //! measured before. And an interruption.
-use crate::common::{command, interrupt, refused};
-use std::io::{BufRead as _, BufReader, Read as _};
-use std::process::Stdio;
+use crate::common::{command, refused};
+use crate::interrupted::interrupted;
 
 // Measuring would have warned, and shown its progress.
 fn check_refusal(arguments: &[&str], reason: &str) {
@@ -45,21 +44,11 @@ fn an_interruption_of_the_native_side_keeps_nothing_and_says_so() {
     let file = dir.path().join("r.json");
     let words = "calibrate --compare --machine small-vm --lock byte --threads 1 --profile short --rounds 500";
     let mut command = command(&words.split(' ').collect::<Vec<_>>());
-    let child = command.arg("--json").arg(&file).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = child.spawn().expect("the program starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut printed = String::new();
     // The benchmark has begun.
-    while !printed.contains("1 lock on") {
-        assert!(lines.read_line(&mut printed).expect("readable") > 0, "{printed}");
-    }
-    interrupt(&child);
-    lines.read_to_string(&mut printed).expect("readable");
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!(output.status.code(), Some(130), "{printed}");
+    let (printed, stdout) = interrupted(command.arg("--json").arg(&file), "1 lock on", || ());
     assert!(
         printed.ends_with("stanchion: interrupted before the cells were simulated; nothing is kept\n"),
         "{printed}"
     );
-    assert!(output.stdout.is_empty() && !file.exists(), "{printed}");
+    assert!(stdout.is_empty() && !file.exists(), "{printed}");
 }

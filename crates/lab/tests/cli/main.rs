@@ -9,6 +9,8 @@ mod common;
 mod explore;
 mod fits;
 mod guest;
+#[path = "../common/interrupted.rs"]
+mod interrupted;
 mod report;
 mod sim_input;
 mod sim_run;

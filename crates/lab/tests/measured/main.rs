@@ -5,3 +5,5 @@ mod bench;
 mod bench_limit;
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../common/interrupted.rs"]
+mod interrupted;

@@ -1,5 +1,5 @@
 //! Small runs of `stanchion run --compare` through the real program.
-use crate::common::interrupt;
+use crate::interrupted::interrupted;
 use crate::preloaded::{Preload, json, refused, text};
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -100,27 +100,14 @@ fn an_interruption_ends_the_run_and_keeps_what_is_finished() {
     let (file, flag) = (preload.dir().join("r.json"), preload.dir().join("flag"));
     // The first two runs end, the third waits to be interrupted.
     let script = format!("echo x >> {0}; [ $(wc -l < {0}) -lt 3 ] || sleep 500", flag.display());
-    let mut child = preload
-        .run(&["--compare", "--rounds", "50", "--json"])
-        .arg(&file)
-        .args(["--", "sh", "-c", &script])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("the program starts");
-    let mut lines = BufReader::new(child.stderr.take().expect("a pipe"));
-    let mut printed = String::new();
-    while !printed.contains("round 1 of 50 done") {
-        assert!(lines.read_line(&mut printed).expect("readable") > 0, "{printed}");
-    }
-    while fs::read_to_string(&flag).expect("written").lines().count() < 3 {
-        std::thread::sleep(core::time::Duration::from_millis(10));
-    }
-    interrupt(&child);
-    lines.read_to_string(&mut printed).expect("readable");
-    let output = child.wait_with_output().expect("ends");
-    assert_eq!(output.status.code(), Some(130), "{printed}");
-    assert!(printed.contains("interrupted") && text(&output.stdout).contains("1 of 1"), "{printed}");
+    let mut command = preload.run(&["--compare", "--rounds", "50", "--json"]);
+    command.arg(&file).args(["--", "sh", "-c", &script]);
+    let (printed, stdout) = interrupted(&mut command, "round 1 of 50 done", || {
+        while fs::read_to_string(&flag).expect("written").lines().count() < 3 {
+            std::thread::sleep(core::time::Duration::from_millis(10));
+        }
+    });
+    assert!(printed.contains("interrupted") && text(&stdout).contains("1 of 1"), "{printed}");
     let report = json(&file);
     assert_eq!(report["complete"], false);
     let runs = |lock: usize| report["locks"][lock]["runs"].as_array().map(Vec::len);

@@ -4,6 +4,8 @@
 mod common;
 mod compare;
 mod input;
+#[path = "../common/interrupted.rs"]
+mod interrupted;
 mod once;
 mod preloaded;
 mod record;
