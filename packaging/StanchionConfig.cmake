@@ -1,6 +1,6 @@
 # find_package(Stanchion) defines the target Stanchion::stanchion, and Stanchion::static for the archive.
 get_filename_component(_stanchion_lib "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
-set(_stanchion_include "@INCLUDEDIR@")
+get_filename_component(_stanchion_include "${_stanchion_lib}/@UP@/include" ABSOLUTE)
 
 if(NOT TARGET Stanchion::stanchion)
   add_library(Stanchion::stanchion SHARED IMPORTED)

@@ -14,8 +14,9 @@
  *
  * TYPES
  *     The lock is chosen by the type. stanchion_mutex_t is the default; stanchion_checked_mutex_t tells misuse; those of reader-writer
- *     locks follow. stanchion_family.h has the locks that these are compared with. Each type has a STANCHION_..._INIT, which is all zeroes: static and calloc()ed objects need none. There is nothing to
- *     destroy. Objects are shared by the threads of one process, not by processes.
+ *     locks follow. stanchion_family.h has the locks that these are compared with. Each type has a STANCHION_..._INIT, which is all zeroes:
+ *     static and calloc()ed objects need none. There is nothing to destroy. Objects are shared by the threads of one process, not by
+ *     processes, and used through one copy of the library: not through libstanchion.so here and through an archive inside a plugin there.
  *
  * ERRORS
  *     Functions that return int return 0 or an error number, as in pthreads, and leave errno alone. A null or misaligned pointer is EINVAL.
@@ -25,7 +26,8 @@
  *     Deadlines are points of time, not spans. Where no clock is named it is CLOCK_MONOTONIC.
  *
  * SIGNALS, CANCELLATION, FORK
- *     Functions of spinning and sleeping locks may be called in a signal handler, by a thread that does not hold or wait for the same lock.
+ *     Functions of spinning and sleeping locks may be called in a signal handler, by a thread that does not hold or wait for the same lock
+ *     (in a copy that dlopen() loaded: by one that has used the library before, as its thread-local memory is allocated then).
  *     Those of condition variables, events and tunables must not. No function is a cancellation point; none may be cancelled asynchronously.
  *     After a fork the child can use every object that was free, and none that had waiters.
  *
@@ -42,6 +44,8 @@
 #include <stdint.h>
 #include <time.h>
 
+struct timespec; /* C99 alone does not know it. */
+
 /** The version of this header; `stanchion_version` is that of the library. */
 #define STANCHION_VERSION "0.1.0"
 
@@ -56,7 +60,7 @@
 #endif
 
 /** A free per-CPU lock of a class, given by its address. */
-#define STANCHION_PERCPU_RWLOCK_INIT_IN(class_) {(class_), {0, 0, 0}}
+#define STANCHION_PERCPU_RWLOCK_INIT_IN(class_) {(class_), {0}}
 
 
 /**
@@ -105,6 +109,7 @@ typedef struct stanchion_mutex_t {
 
 /**
  * `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
+ * Each thread that counts has 256 bytes of counters (512 in a library with the family).
  *
  * Free if all bytes are zero. Memory: its size, and at most 192 bytes for each thread that ever
  * waited for any lock of this library. The bytes may be given back when nobody holds it or waits for
@@ -121,8 +126,9 @@ typedef struct stanchion_counted_mutex_t {
  * writing to anything shared; a further one, held at the same time, goes through that lock's own word. So
  * locks that are held together belong to different classes.
  *
- * Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a
- * lock of the class; a megabyte of addresses is set aside at the first use, and never given back.
+ * Empty if all bytes are zero. Memory: 24 bytes, 64 for each thread number that was ever used to read a lock
+ * of the class, and 128 for each thread that reads; a megabyte of addresses is set aside at the first use,
+ * and never given back.
  */
 typedef struct stanchion_class_t {
   /* For the library alone. */
@@ -134,7 +140,7 @@ typedef struct stanchion_class_t {
  * A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly
  * ever meet a writer.
  *
- * `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free
+ * `STANCHION_PERCPU_RWLOCK_INIT_IN(&class)` makes a free lock of a class; if all bytes are zero, it is a free
  * lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
  * it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
  */
@@ -413,8 +419,8 @@ int stanchion_counted_mutex_unlock(struct stanchion_counted_mutex_t *lock) STANC
  *
  * - Returns: 0, `EAGAIN` if too many read locks are held (16384 through the lock's word, or 65536 by the
  *   thread), or `EINVAL` if `lock` or its class is null or misaligned.
- * - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new
- *   reader passes it.
+ * - Progress: waits for writers only, and sleeps. Once a writer has the lock's own word, and waits for the cells
+ *   of its class only, no new reader passes it.
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
  */
@@ -423,7 +429,7 @@ int stanchion_percpu_rwlock_rdlock(struct stanchion_percpu_rwlock_t *lock) STANC
 /**
  * Reads if that needs no waiting.
  *
- * - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as
+ * - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` as
  *   `stanchion_percpu_rwlock_rdlock`.
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
@@ -448,7 +454,8 @@ int stanchion_percpu_rwlock_timedrdlock(struct stanchion_percpu_rwlock_t *lock, 
  *
  * - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
  * - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for
- *   ever (a debug build of the library ends the process where it can tell).
+ *   ever (a debug build of the library ends the process where it can tell). So does every writer under a
+ *   filter that takes `membarrier` away after the process had it; tries then fail.
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
  */
@@ -548,7 +555,8 @@ int stanchion_rwlock_wrlock(struct stanchion_rwlock_t *lock) STANCHION_NOEXCEPT;
 /**
  * Writes if that needs no waiting.
  *
- * - Returns: 0, `EBUSY` if somebody reads or writes, or `EINVAL` if `lock` is null or misaligned.
+ * - Returns: 0, `EBUSY` if somebody reads, writes, or is the first to wait, or `EINVAL` if `lock` is null or
+ *   misaligned.
  *
  * Caller: `lock` points at a lock that was zero before its first use.
  */

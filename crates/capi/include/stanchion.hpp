@@ -50,16 +50,19 @@ timespec point(const std::chrono::time_point<Clock, Duration>& when) {
     return result;
 }
 
-/* The point of time that far from now; what is further than a hundred years is as far. */
+/* What is further away is as far. */
+inline constexpr std::chrono::hours farthest{24 * 365 * 100};
+
+/* The point of time that far from now. */
 template <class Rep, class Period>
 std::chrono::steady_clock::time_point in(const std::chrono::duration<Rep, Period>& delay) {
     using std::chrono::steady_clock;
-    constexpr std::chrono::hours longest{24 * 365 * 100};
-    if (delay > longest) {
-        return steady_clock::now() + longest;
-    }
-    if (delay < delay.zero()) {
+    const std::chrono::duration<long double> seconds(delay); /* every delay fits, of any period */
+    if (!(seconds.count() > 0)) {                            /* nor is it "not a number" */
         return steady_clock::now();
+    }
+    if (seconds > farthest) {
+        return steady_clock::now() + farthest;
     }
     return steady_clock::now() + std::chrono::ceil<steady_clock::duration>(delay);
 }
@@ -71,7 +74,8 @@ std::chrono::duration<long double> left(const std::chrono::time_point<Clock, Dur
     return seconds(until.time_since_epoch()) - seconds(Clock::now().time_since_epoch());
 }
 
-/* Calls `attempt` with points of the monotonic clock until it succeeds, or `Clock` shows `until`. */
+/* Calls `attempt` with points of the monotonic clock until it succeeds, or `Clock` shows `until`. A clock that is set forward meanwhile
+ * is looked at after the wait only. */
 template <class Clock, class Duration, class Attempt>
 bool by(const std::chrono::time_point<Clock, Duration>& until, Attempt attempt) {
     for (;;) {
@@ -136,23 +140,28 @@ STANCHION_EACH_FAMILY(STANCHION_FAMILY_)        /* byte_mutex, ticket_mutex and 
 /* Releases it and leaves it to the thread that has waited longest, if one waits. */
 inline void unlock_fair(mutex& held) { detail::check(stanchion_mutex_unlock_fair(held.native_handle())); }
 
-/* The queued reader-writer lock: SharedMutex and SharedTimedMutex. */
-class shared_mutex {
+/* A reader-writer lock: SharedMutex and SharedTimedMutex. */
+template <class Native, int (*WrLock)(Native*) noexcept, int (*WrTry)(Native*) noexcept,
+          int (*WrTimed)(Native*, const timespec*) noexcept, int (*WrUnlock)(Native*) noexcept,
+          int (*RdLock)(Native*) noexcept, int (*RdTry)(Native*) noexcept,
+          int (*RdTimed)(Native*, const timespec*) noexcept, int (*RdUnlock)(Native*) noexcept,
+          int (*Downgrade)(Native*) noexcept>
+class basic_shared_mutex {
 public:
-    using native_handle_type = stanchion_rwlock_t*;
+    using native_handle_type = Native*;
 
-    constexpr shared_mutex() noexcept = default;
-    shared_mutex(const shared_mutex&) = delete;
-    shared_mutex& operator=(const shared_mutex&) = delete;
+    constexpr basic_shared_mutex() noexcept = default;
+    basic_shared_mutex(const basic_shared_mutex&) = delete;
+    basic_shared_mutex& operator=(const basic_shared_mutex&) = delete;
 
-    void lock() { detail::check(stanchion_rwlock_wrlock(&native_)); }
-    bool try_lock() { return detail::done(stanchion_rwlock_trywrlock(&native_), EBUSY); }
-    void unlock() { detail::check(stanchion_rwlock_wrunlock(&native_)); }
-    void lock_shared() { detail::check(stanchion_rwlock_rdlock(&native_)); }
-    bool try_lock_shared() { return detail::done(stanchion_rwlock_tryrdlock(&native_), EBUSY); }
-    void unlock_shared() { detail::check(stanchion_rwlock_rdunlock(&native_)); }
+    void lock() { detail::check(WrLock(&native_)); }
+    bool try_lock() { return detail::done(WrTry(&native_), EBUSY); }
+    void unlock() { detail::check(WrUnlock(&native_)); }
+    void lock_shared() { detail::check(RdLock(&native_)); }
+    bool try_lock_shared() { return detail::done(RdTry(&native_), EBUSY); }
+    void unlock_shared() { detail::check(RdUnlock(&native_)); }
     /* The writer becomes a reader; no other writer comes in between. */
-    void unlock_and_lock_shared() { detail::check(stanchion_rwlock_downgrade(&native_)); }
+    void unlock_and_lock_shared() { detail::check(Downgrade(&native_)); }
 
     template <class Rep, class Period>
     bool try_lock_for(const std::chrono::duration<Rep, Period>& delay) {
@@ -164,44 +173,42 @@ public:
     }
     template <class Clock, class Duration>
     bool try_lock_until(const std::chrono::time_point<Clock, Duration>& until) {
-        return detail::by(until, [this](const timespec* at) { return stanchion_rwlock_timedwrlock(&native_, at); });
+        return detail::by(until, [this](const timespec* at) { return WrTimed(&native_, at); });
     }
     template <class Clock, class Duration>
     bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& until) {
-        return detail::by(until, [this](const timespec* at) { return stanchion_rwlock_timedrdlock(&native_, at); });
+        return detail::by(until, [this](const timespec* at) { return RdTimed(&native_, at); });
     }
 
     native_handle_type native_handle() noexcept { return &native_; }
 
+protected:
+    constexpr explicit basic_shared_mutex(const Native& native) noexcept : native_(native) {}
+
 private:
-    stanchion_rwlock_t native_ = STANCHION_INIT;
+    Native native_ = STANCHION_INIT;
 };
 
-/* The per-CPU reader-writer lock. It is released by the thread that acquired it. */
-class percpu_shared_mutex {
-public:
-    using native_handle_type = stanchion_percpu_rwlock_t*;
+#define STANCHION_SHARED_MUTEX_(native)                                                                        \
+    basic_shared_mutex<stanchion_##native##_t, stanchion_##native##_wrlock, stanchion_##native##_trywrlock,     \
+                       stanchion_##native##_timedwrlock, stanchion_##native##_wrunlock,                        \
+                       stanchion_##native##_rdlock, stanchion_##native##_tryrdlock,                            \
+                       stanchion_##native##_timedrdlock, stanchion_##native##_rdunlock, stanchion_##native##_downgrade>
 
+/* The queued reader-writer lock: 12 bytes. */
+using shared_mutex = STANCHION_SHARED_MUTEX_(rwlock);
+
+/* The per-CPU reader-writer lock. It is released by the thread that acquired it. */
+class percpu_shared_mutex : public STANCHION_SHARED_MUTEX_(percpu_rwlock) {
+public:
     /* One of the class that all share. */
     constexpr percpu_shared_mutex() noexcept = default;
     /* One of a class, which stays until the program ends. */
     constexpr explicit percpu_shared_mutex(stanchion_class_t& of) noexcept
-        : native_ STANCHION_PERCPU_RWLOCK_INIT_IN(&of) {}
-    percpu_shared_mutex(const percpu_shared_mutex&) = delete;
-    percpu_shared_mutex& operator=(const percpu_shared_mutex&) = delete;
-
-    void lock() { detail::check(stanchion_percpu_rwlock_wrlock(&native_)); }
-    bool try_lock() { return detail::done(stanchion_percpu_rwlock_trywrlock(&native_), EBUSY); }
-    void unlock() { detail::check(stanchion_percpu_rwlock_wrunlock(&native_)); }
-    void lock_shared() { detail::check(stanchion_percpu_rwlock_rdlock(&native_)); }
-    bool try_lock_shared() { return detail::done(stanchion_percpu_rwlock_tryrdlock(&native_), EBUSY); }
-    void unlock_shared() { detail::check(stanchion_percpu_rwlock_rdunlock(&native_)); }
-
-    native_handle_type native_handle() noexcept { return &native_; }
-
-private:
-    stanchion_percpu_rwlock_t native_ = STANCHION_INIT;
+        : basic_shared_mutex(stanchion_percpu_rwlock_t STANCHION_PERCPU_RWLOCK_INIT_IN(&of)) {}
 };
+
+#undef STANCHION_SHARED_MUTEX_
 
 /* A condition variable for std::unique_lock<stanchion::mutex>. */
 class condition_variable {
@@ -229,13 +236,15 @@ public:
     template <class Clock, class Duration>
     std::cv_status wait_until(std::unique_lock<mutex>& lock,
                               const std::chrono::time_point<Clock, Duration>& until) {
-        /* By the clock that was asked for, which may be set meanwhile; clocks of others are looked at again afterwards. */
+        /* By the clock that was asked for, which may be set meanwhile; clocks of others are looked at again afterwards. A point of the
+         * system clock that is far away may not fit. */
+        const auto left = detail::left(until);
         int error;
-        if constexpr (std::is_same_v<Clock, std::chrono::system_clock>) {
+        if (std::is_same_v<Clock, std::chrono::system_clock> && left < detail::farthest && left > -detail::farthest) {
             const timespec at = detail::point(until);
             error = stanchion_cond_clockwait(&native_, lock.mutex()->native_handle(), CLOCK_REALTIME, &at);
         } else {
-            const timespec at = detail::point(detail::in(detail::left(until)));
+            const timespec at = detail::point(detail::in(left));
             error = stanchion_cond_timedwait(&native_, lock.mutex()->native_handle(), &at);
         }
         if (detail::done(error, ETIMEDOUT) || detail::left(until).count() > 0) {

@@ -158,6 +158,7 @@ mutex! {
 
 mutex! {
     /// `stanchion_mutex_t`, counting its events; see `stanchion_event_total`. It may be destroyed as early.
+    /// Each thread that counts has 256 bytes of counters (512 in a library with the family).
     counted_mutex stanchion_counted_mutex_t [] = lock::StanchionLock<CountedDestroyable>
 }
 

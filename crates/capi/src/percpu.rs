@@ -12,8 +12,9 @@ use stanchion_core::{CpuId, PerCpuRwLock, ReaderCell, ReaderClass};
 /// writing to anything shared; a further one, held at the same time, goes through that lock's own word. So
 /// locks that are held together belong to different classes.
 ///
-/// Empty if all bytes are zero. Memory: 24 bytes, and 64 for each thread number that was ever used to read a
-/// lock of the class; a megabyte of addresses is set aside at the first use, and never given back.
+/// Empty if all bytes are zero. Memory: 24 bytes, 64 for each thread number that was ever used to read a lock
+/// of the class, and 128 for each thread that reads; a megabyte of addresses is set aside at the first use,
+/// and never given back.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_class_t {
@@ -25,7 +26,7 @@ disguise!(stanchion_class_t, Class);
 /// A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly
 /// ever meet a writer.
 ///
-/// `STANCHION_PERCPU_RWLOCK_INIT(&class)` makes a free lock of a class; if all bytes are zero, it is a free
+/// `STANCHION_PERCPU_RWLOCK_INIT_IN(&class)` makes a free lock of a class; if all bytes are zero, it is a free
 /// lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
 /// it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
 #[derive(Debug)]
@@ -101,8 +102,8 @@ unsafe fn classed(lock: *const stanchion_percpu_rwlock_t, body: impl FnOnce(&Loc
 ///
 /// - Returns: 0, `EAGAIN` if too many read locks are held (16384 through the lock's word, or 65536 by the
 ///   thread), or `EINVAL` if `lock` or its class is null or misaligned.
-/// - Progress: waits for writers only, and sleeps. Once a writer is in front of the writers' queue, no new
-///   reader passes it.
+/// - Progress: waits for writers only, and sleeps. Once a writer has the lock's own word, and waits for the cells
+///   of its class only, no new reader passes it.
 ///
 /// # Safety
 ///
@@ -115,7 +116,7 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_rdlock(lock: *mut stanchion_per
 
 /// Reads if that needs no waiting.
 ///
-/// - Returns: 0, `EBUSY` if somebody writes or too many read, or `EINVAL` as
+/// - Returns: 0, `EBUSY` if somebody writes, waits to write, or too many read, or `EINVAL` as
 ///   `stanchion_percpu_rwlock_rdlock`.
 ///
 /// # Safety
@@ -159,7 +160,8 @@ pub unsafe extern "C" fn stanchion_percpu_rwlock_timedrdlock(
 ///
 /// - Returns: 0, or `EINVAL` as `stanchion_percpu_rwlock_rdlock`.
 /// - Progress: waits for readers that are in, and sleeps. A thread that reads or writes already waits for
-///   ever (a debug build of the library ends the process where it can tell).
+///   ever (a debug build of the library ends the process where it can tell). So does every writer under a
+///   filter that takes `membarrier` away after the process had it; tries then fail.
 ///
 /// # Safety
 ///

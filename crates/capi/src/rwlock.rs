@@ -95,7 +95,8 @@ pub unsafe extern "C" fn stanchion_rwlock_wrlock(lock: *mut stanchion_rwlock_t) 
 
 /// Writes if that needs no waiting.
 ///
-/// - Returns: 0, `EBUSY` if somebody reads or writes, or `EINVAL` if `lock` is null or misaligned.
+/// - Returns: 0, `EBUSY` if somebody reads, writes, or is the first to wait, or `EINVAL` if `lock` is null or
+///   misaligned.
 ///
 /// # Safety
 ///

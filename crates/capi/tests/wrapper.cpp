@@ -1,5 +1,6 @@
 // The wrapper for C++: what it gives, what it throws, and that the guards of the standard library take it.
 #include <chrono>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
@@ -64,6 +65,10 @@ struct own_clock {
     }
 };
 
+// Units of time whose numbers do not fit together with those of others.
+using Pico = std::chrono::duration<long long, std::pico>;
+using Days = std::chrono::duration<long long, std::ratio<86400>>;
+
 template <class Mutex>
 void check_mutex() {
     static Mutex mutex;
@@ -84,18 +89,29 @@ void check_mutex() {
     mutex.lock();
     expect("try_lock_until before all others",
            elsewhere([] { return mutex.try_lock_until(std::chrono::steady_clock::time_point::min()); }), 0);
-    long waited = -1;
-    std::thread waits([&] {
-        using Seconds = std::chrono::time_point<std::chrono::steady_clock, std::chrono::seconds>;
-        waited = mutex.try_lock_until(Seconds::max());
-        if (waited == 1) {
+    expect("try_lock_for some picoseconds", elsewhere([] { return mutex.try_lock_for(Pico(5)); }), 0);
+    expect("try_lock_for less than none", elsewhere([] { return mutex.try_lock_for(Pico(-5)); }), 0);
+    expect("try_lock_for no number",
+           elsewhere([] { return mutex.try_lock_for(std::chrono::duration<double>(std::nan(""))); }), 0);
+    long waited = -1, waited_for = -1;
+    const auto wait = [](auto attempt) {
+        const bool got = attempt();
+        if (got) {
             mutex.unlock();
         }
+        return got;
+    };
+    std::thread waits([&] {
+        using Seconds = std::chrono::time_point<std::chrono::steady_clock, std::chrono::seconds>;
+        waited = wait([] { return mutex.try_lock_until(Seconds::max()); });
     });
+    std::thread waits_for([&] { waited_for = wait([] { return mutex.try_lock_for(Days::max()); }); });
     std::this_thread::sleep_for(20ms);
     mutex.unlock();
     waits.join();
+    waits_for.join();
     expect("try_lock_until behind all others", waited, 1);
+    expect("try_lock_for the most days", waited_for, 1);
     for (int form = 0; form < 3; form++) {
         const bool got = form == 0   ? mutex.try_lock()
                          : form == 1 ? mutex.try_lock_for(std::chrono::hours::max())
@@ -158,8 +174,9 @@ void check_shared(Lock& lock) {
     lock.unlock();
 }
 
+template <class Lock>
 void check_shared_timed() {
-    stanchion::shared_mutex lock;
+    Lock lock;
     lock.lock();
     expect("try_lock_shared_for while written", elsewhere([&] { return lock.try_lock_shared_for(10ms); }), 0);
     expect("try_lock_for while written", elsewhere([&] { return lock.try_lock_for(10ms); }), 0);
@@ -173,6 +190,12 @@ void check_shared_timed() {
            }),
            1);
     lock.unlock_shared();
+    expect("try_lock when free", lock.try_lock(), 1);
+    lock.unlock();
+}
+
+void check_too_many_readers() {
+    stanchion::shared_mutex lock;
     for (int at = 0; at < 16384; at++) {
         lock.lock_shared();
     }
@@ -196,9 +219,10 @@ void check_condition() {
            changed.wait_until(lock, std::chrono::steady_clock::time_point::min()) == std::cv_status::timeout, 1);
     expect("wait_for, true already", changed.wait_for(lock, 0ms, [] { return true; }), 1);
     expect("the lock is held after waits", elsewhere([&] { return mutex.try_lock(); }), 0);
-    for (int form = 0; form < 3; form++) {
+    for (int form = 0; form < 5; form++) {
         bool told = false;
         std::thread teller([&] {
+            std::this_thread::sleep_for(20ms);
             std::lock_guard<stanchion::mutex> guard(mutex);
             told = true;
             if (form == 0) {
@@ -207,15 +231,25 @@ void check_condition() {
                 changed.notify_one();
             }
         });
-        const auto is_told = [&] { return told; };
+        int looks = 0;
+        const auto is_told = [&] {
+            looks += 1;
+            return told;
+        };
         if (form == 0) {
             changed.wait(lock, is_told);
         } else if (form == 1) {
             changed.wait_for(lock, std::chrono::hours::max(), is_told);
-        } else {
+        } else if (form == 2) {
             changed.wait_until(lock, std::chrono::system_clock::now() + 60s, is_told);
+        } else if (form == 3) {
+            changed.wait_until(lock, std::chrono::time_point<std::chrono::system_clock, Days>::max(), is_told);
+        } else {
+            const auto until = std::chrono::system_clock::now() + std::chrono::duration<double>(1e290);
+            expect("wait_until, very far", thrown([&] { changed.wait_until(lock, until, is_told); }), 0);
         }
         expect("woken because it was told", told, 1);
+        expect("asleep meanwhile", looks < 1000, 1);
         lock.unlock();
         teller.join();
         lock.lock();
@@ -241,7 +275,9 @@ int main() {
     check_shared(shared);
     check_shared(percpu);
     check_shared(percpu_of_a_class);
-    check_shared_timed();
+    check_shared_timed<stanchion::shared_mutex>();
+    check_shared_timed<stanchion::percpu_shared_mutex>();
+    check_too_many_readers();
     check_condition();
     std::printf("wrapper: %d checks, %d failed\n", checks, failures);
     return failures == 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -38,8 +38,8 @@ type Held<'a> = core_locks::percpu_rw::In<'a, Native<Silent>>;
 
 /// A value that many threads read and few write, with a lock of a [`Class`].
 ///
-/// - Fairness: once a writer has come to the front of the writers' queue, no new reader passes it. Readers
-///   that wait do so in that queue. See [`stanchion_core::percpu_rw`].
+/// - Fairness: once a writer has the lock's own word, and waits for the cells of its class only, no new
+///   reader passes it. Readers that wait do so in its queue. See [`stanchion_core::percpu_rw`].
 /// - Progress: readers wait for writers only, and sleep; [`read_again`](Self::read_again) sleeps, too. A
 ///   writer waits for readers that are in, and sleeps. It needs `membarrier` if the process could have it
 ///   when it began: under a filter of system calls that takes it away later, writers wait for ever, and tries

@@ -26,6 +26,8 @@ struct Fault {
 
 /// How a program ends that its own clock ends: SIGALRM.
 const TIME_IS_OVER: &str = "signal: 14";
+/// How a program ends whose fault calls what there is not.
+const NOT_LOADED: &str = "exit status: 127";
 const SIGABRT: i32 = 6;
 const START: &str = "#include <errno.h>\n#define NONE(p, size) (!(p) || (unsigned long)(p) % (size))\n";
 
@@ -45,6 +47,7 @@ pub(super) fn check(bench: &mut Bench<'_>, functions: &Functions) -> Result<()> 
         ensure!(tests().any(|source| source == program), "{FAULTS}: no test {program}");
         match judge(&replaced(bench, program, code, *hangs)?, None) {
             Ok(()) => bench.note(says, Err(anyhow!("{program} does not notice"))),
+            Err(how) if how.to_string().contains(NOT_LOADED) => bench.note(says, Err(how)),
             Err(how) if how.to_string().contains(TIME_IS_OVER) != *hangs => bench.note(says, Err(how)),
             Err(how) => bench.note(&format!("noticed: {says}: {how}"), Ok(())),
         }

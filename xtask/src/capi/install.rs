@@ -16,8 +16,9 @@ use cbindgen::{Builder, Config};
 use regex::{Captures, Regex};
 use stanchion_family::catalogue::MUTEXES;
 use std::collections::BTreeSet;
+use std::fs::File;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::{env, fs};
 use xshell::{Shell, cmd};
 
@@ -86,12 +87,19 @@ pub(crate) fn run(root: &Path, mut places: Places) -> Result<bool> {
 pub(crate) fn install(root: &Path, places: &Places) -> Result<Vec<PathBuf>> {
     let prefix = places.prefix.display();
     ensure!(places.prefix.is_absolute(), "--prefix {prefix} is no absolute path, such as /usr/local");
+    let libdir = places.libdir.display();
+    let is_below = places.libdir.components().all(|part| matches!(part, Component::Normal(_)));
+    ensure!(is_below, "--libdir {libdir} is no path below the prefix, such as lib");
     let sh = shell(root)?;
     let mut headers = vec![HEADER];
     headers.extend(places.family.then_some(FAMILY_HEADER));
     let functions = functions_of(&sh, &headers)?;
-    let (built, libraries) = build(root, &sh, "release", places.family)?;
     let work = built::target(root).join("capi");
+    fs::create_dir_all(&work)?;
+    // Jobs that run side by side install with the family and without it.
+    let alone = File::create(work.join("lock"))?;
+    alone.lock()?;
+    let (built, libraries) = build(root, &sh, "release", places.family)?;
     let object = one_object(&sh, &work, &built, &functions)?;
     let archive = work.join("libstanchion.a");
     sh.remove_path(&archive)?;
@@ -198,11 +206,12 @@ fn link(sh: &Shell, work: &Path, object: &Path, libraries: &[String]) -> Result<
 
 /// A file for pkg-config or CMake, with what is known only here.
 fn filled(template: &str, places: &Places, libraries: &[String], between: &str) -> String {
+    let up: Vec<&str> = places.libdir.iter().map(|_| "..").collect();
     let private: Vec<&str> = libraries.iter().map(String::as_str).chain([STAYS]).collect();
     template
         .replace("@PREFIX@", &places.prefix.to_string_lossy())
         .replace("@LIBDIR@", &places.libdir.to_string_lossy())
-        .replace("@INCLUDEDIR@", &places.prefix.join("include").to_string_lossy())
+        .replace("@UP@", &up.join("/"))
         .replace("@PRIVATE@", &private.join(between))
         .replace("@VERSION@", VERSION)
         .replace("@MAJOR@", env!("CARGO_PKG_VERSION_MAJOR"))
