@@ -244,7 +244,10 @@ unsafe fn attempt(mutex: *mut pthread_mutex_t, meant: Attempt) -> c_int {
             this.hand_over(choice);
             return EBUSY;
         }
-        trace::enter_at_once(mutex.addr(), trace::MUTEX);
+        match meant {
+            Attempt::Waiting(.., came) => trace::enter(mutex.addr(), trace::MUTEX, came),
+            Attempt::Once | Attempt::First => trace::enter_at_once(mutex.addr(), trace::MUTEX),
+        }
         0
     }
 }
@@ -298,8 +301,7 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
             Ok(deadline) => deadline,
             Err(error) => return error,
         };
-        let came = trace::now();
-        let meant = Attempt::Waiting(stats::arrive(this), deadline);
+        let meant = Attempt::Waiting(stats::arrive(this), deadline, trace::come());
         while attempt(mutex, meant) != 0 {
             if deadline.has_passed() {
                 stats::gave_up(this);
@@ -307,7 +309,6 @@ pub(crate) unsafe fn lock_until(mutex: *mut pthread_mutex_t, clock: Clock, time:
             }
             sleep(two::PAUSE); // it has become libc's
         }
-        trace::waited_since(came);
         0
     }
 }

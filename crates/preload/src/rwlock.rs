@@ -107,7 +107,7 @@ fn read(this: &RwLock) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
-    let (comer, came) = (rw::come(this, false, true), trace::now());
+    let (comer, came) = (rw::come(this, false, true), trace::come());
     let answer = read_uncounted(this);
     if answer == 0 && is_libcs(this, false) {
         // SAFETY: an initialised lock, which is libc's now.
@@ -151,7 +151,7 @@ fn write(this: &RwLock) -> c_int {
     if this.is_mine() {
         return EDEADLK;
     }
-    let (comer, came) = (rw::come(this, true, true), trace::now());
+    let (comer, came) = (rw::come(this, true, true), trace::come());
     this.acquire_write();
     if is_libcs(this, true) {
         // SAFETY: an initialised lock, which is libc's now.
@@ -218,7 +218,7 @@ unsafe fn until(
     if this.is_mine() {
         return EDEADLK;
     }
-    let (mut comer, came) = (rw::come(this, is_writer, false), trace::now());
+    let (mut comer, came) = (rw::come(this, is_writer, false), trace::come());
     match attempt(this) {
         EBUSY => comer.waits(),
         0 => {

@@ -38,11 +38,11 @@ pub const LONGEST: usize = 41;
 pub mod mark {
     /// The bit of a mark's first byte.
     pub const BIT: u8 = 0x80;
-    /// Much time has passed since the thread last took or released something, and nobody took its CPU
-    /// meanwhile: ticks since the system was last asked, how many of them it waited for locks, and for how
+    /// Much time has passed since the thread last took or released something, in which it gave its CPU up and
+    /// waited for no lock, or nobody took its CPU: ticks since the system was last asked, how many of them it waited for locks, and for how
     /// many nanoseconds it ran.
     pub const SLEPT: u8 = 0;
-    /// The same, if its CPU was taken from it.
+    /// The same, if it was not so, and its CPU was taken from it.
     pub const PREEMPTED: u8 = 1;
     /// It waited for a condition and was notified: for how long, and the condition's address.
     pub const WAITED: u8 = 2;
@@ -118,10 +118,12 @@ pub struct Chunk {
     pub last_step: u64,
     /// how long it waited since it was last asked for the time that it has run,
     pub waited: u64,
-    /// and what the answer was: when, nanoseconds of running, how often its CPU was taken from it.
+    /// and what the answer was: when, nanoseconds of running, how often its CPU was taken from it, and how
+    /// often it gave it up.
     pub asked: u64,
     pub ran: u64,
-    pub put_aside: u64,
+    pub put_aside: u32,
+    pub gave_up: u32,
 }
 
 const _: () = assert!(size_of::<Header>() <= PAGE);

@@ -122,8 +122,9 @@ pub(crate) fn load(path: &Path, places: &Places, alone: bool) -> Result<(Recorde
         told = tell(&program, &threads, workers, others.as_ref().map_or(Beside::NOTHING, beside))?;
     }
     let free = told.iter().map(|told| told.free).sum();
+    let waited = told[..workers].iter().map(|told| told.waited).sum();
     let scripts = told.into_iter().map(|told| told.script).collect();
-    let (recorded, mut recording) = program.finish(scripts, workers);
+    let (recorded, mut recording) = program.finish(scripts, workers, waited);
     recording.limits = program.limits(&recording, &whole.totals, free, other_processes);
     recording.limits.extend(others.map(|Others { share, .. }| {
         let share = percent(share);
@@ -205,8 +206,9 @@ impl Others {
 }
 
 impl Program<'_> {
-    /// What is replayed, and what is known besides; what is doubtful about it is not.
-    fn finish(&self, scripts: Vec<Script>, number: usize) -> (Recorded, Recording) {
+    /// What is replayed, and what is known besides; what is doubtful about it is not. The workers come first,
+    /// and `waited` for so many nanoseconds.
+    fn finish(&self, scripts: Vec<Script>, number: usize, waited: f64) -> (Recorded, Recording) {
         let classes = self.shared.iter().map(|id| if id.1 { Class::Rw } else { Class::Mutex }).collect();
         let lock = |id: &Identity| {
             let seen = &self.seen[id];
@@ -230,8 +232,6 @@ impl Program<'_> {
         let at_once = (together / union.max(1) as f64).round().max(1.0) as usize;
         let acquisitions = self.seen.values().map(|lock| lock.events).sum();
         let span_ns = self.meta.ns(self.ends - self.begins);
-        let waited = self.seen.values().fold(0_u64, |waited, lock| waited.saturating_add(lock.waited));
-        let waited = self.meta.ns(waited);
         let recording = Recording {
             program: self.meta.program.clone(),
             threads,

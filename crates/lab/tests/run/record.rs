@@ -210,6 +210,67 @@ int main(void) {
     );
 }
 
+/// Of a thread with `events`: for how long it slept.
+fn asleep(figures: &Value, events: u64) -> f64 {
+    let threads = figures["threads"].as_array().expect("a list");
+    let row = threads.iter().find(|row| row["events"] == events);
+    row.and_then(|row| row["asleep_ns"].as_f64()).unwrap_or_else(|| panic!("{events} events: {figures}"))
+}
+
+/// A chunk ends after 600 to 1100 events: a few of these threads sleep when theirs has room for less than a
+/// mark.
+#[test]
+fn sleeps_are_recorded_wherever_a_chunk_ends() {
+    let main = r"
+static pthread_mutex_t own[140];
+void *other(void *at) {
+    long number = (long)at;
+    take(&own[number], 499 + 5 * number); usleep(30000); take(&own[number], 1);
+    return 0;
+}
+int main(void) {
+    pthread_t threads[140];
+    for (long i = 0; i < 140; i++) pthread_create(&threads[i], 0, other, (void *)i);
+    for (int i = 0; i < 140; i++) pthread_join(threads[i], 0);
+}";
+    let Some(run) = run(main, &[]) else { return };
+    let figures = run.figures();
+    for number in 0..140 {
+        let asleep = asleep(&figures, 500 + 5 * number);
+        assert!(asleep > 29e6, "thread {number} slept for {asleep} ns: {figures}");
+    }
+}
+
+#[test]
+fn who_sleeps_and_then_waits_with_a_deadline_does_no_time_twice() {
+    let main = r#"
+static pthread_barrier_t both;
+void *holds(void *unused) {
+    pthread_mutex_lock(&a); pthread_barrier_wait(&both); usleep(60000); pthread_mutex_unlock(&a); return unused;
+}
+int main(void) {
+    name("a", &a);
+    pthread_barrier_init(&both, 0, 2);
+    pthread_t thread;
+    pthread_create(&thread, 0, holds, 0);
+    pthread_barrier_wait(&both);
+    take(&b, 1);
+    usleep(20000);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 60;
+    if (pthread_mutex_timedlock(&a, &until)) return 1;
+    pthread_mutex_unlock(&a);
+    pthread_join(thread, 0);
+}"#;
+    let Some(run) = run(main, &[]) else { return };
+    assert_eq!(run.code, Some(0), "{}", run.printed);
+    let figures = run.figures();
+    let number = |value: &Value| value.as_f64().expect("a number");
+    let (asleep, waited) = (asleep(&figures, 2), number(&run.row(&figures, "a", "mutex")["waited_ns"]));
+    assert!(asleep > 19e6 && asleep + waited < number(&figures["span_ns"]) + 1e6, "{figures}");
+}
+
 #[test]
 fn a_program_that_is_killed_leaves_all_it_did() {
     let main = r"

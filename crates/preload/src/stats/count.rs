@@ -3,7 +3,7 @@
 //! Every acquisition is counted. One is contended if it found the lock held, or free with others waiting and
 //! did not get ahead of them. Timed are: contended ones, the first 256 at each lock and one in eight from
 //! there on; and one hold in 64, at irregular distances. An acquisition that found the lock free and nobody
-//! waiting, but was overtaken and did not sleep, counts as uncontended.
+//! waiting, but was overtaken, counts as uncontended.
 use super::records::Found;
 use crate::locks::{Meets, World};
 use crate::thread::id;

@@ -80,6 +80,7 @@ pub(crate) fn start(path: &[u8]) -> Result<(), &'static str> {
 /// See `fork.rs`.
 pub(crate) fn forked() {
     records::forked();
+    rw::forked();
 }
 
 /// An object was left to libc.

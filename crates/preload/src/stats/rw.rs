@@ -17,6 +17,11 @@ thread_local! {
     static READING: Cell<(usize, u64)> = const { Cell::new((0, 0)) };
 }
 
+/// The child of a fork has no record of what it holds.
+pub(super) fn forked() {
+    READING.set((0, 0));
+}
+
 /// Somebody who came for a side of a lock, if it is counted.
 pub(crate) struct Comer(Option<(Found, Arrival, Seen)>);
 

@@ -43,8 +43,8 @@ pub(crate) enum Attempt {
     Once,
     /// As the beginning of a timed form.
     First,
-    /// As the rest of a timed form, which waits.
-    Waiting(Arrival, Deadline),
+    /// As the rest of a timed form, which waits; and when that began, if it is recorded.
+    Waiting(Arrival, Deadline, u64),
 }
 
 #[inline(always)]
@@ -84,14 +84,19 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
 pub(crate) unsafe fn try_acquire(this: &Mutex, choice: Choice, attempt: Attempt) -> bool {
     // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
-        let taken = match attempt {
-            Attempt::Once | Attempt::First => choice.try_acquire(&raw const this.word),
-            Attempt::Waiting(_, until) => choice.acquire_until(&raw const this.word, &until),
+        let (word, mut arrival, mut did) = (&raw const this.word, Arrival::Free, Seen::default());
+        let taken = if let Attempt::Waiting(came, until, _) = attempt {
+            let seen = || if is_on() { seen() } else { Seen::default() };
+            let before = seen();
+            let taken = choice.acquire_until(word, &until);
+            (arrival, did) = (came, seen().since(before));
+            taken
+        } else {
+            choice.try_acquire(word)
         };
         let Some(found) = of(this) else { return taken };
         if taken {
-            let arrival = if let Attempt::Waiting(arrival, _) = attempt { arrival } else { Arrival::Free };
-            enter(this, found, arrival, Seen::default());
+            enter(this, found, arrival, did);
         } else if matches!(attempt, Attempt::Once) {
             found.fail();
         }

@@ -115,9 +115,22 @@ unsafe fn acquire_recorded(this: &Mutex, choice: Choice, came: u64) {
         {
             return thread::enter(address, MUTEX, came, came);
         }
+        // What it waits from here on is not what it did before.
+        thread::comes(came);
         stats::acquire(this, choice);
     }
     thread::enter(address, MUTEX, came, now());
+}
+
+/// The time, if anything is recorded, at which the thread comes for a lock that it may have to wait for; else
+/// 0.
+#[inline(always)]
+pub(crate) fn come() -> u64 {
+    let came = now();
+    if came != 0 {
+        thread::comes(came);
+    }
+    came
 }
 
 /// A lock was taken by who came at `came`, which is 0 if nothing is recorded.
@@ -134,13 +147,6 @@ pub(crate) fn enter_at_once(address: usize, kind: u64) {
     match now() {
         0 => {}
         now => thread::enter(address, kind, now, now),
-    }
-}
-
-/// The lock that was taken last was waited for since `came`, which is 0 if nothing is recorded.
-pub(crate) fn waited_since(came: u64) {
-    if came != 0 {
-        thread::waited_since(came);
     }
 }
 

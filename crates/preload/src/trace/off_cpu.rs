@@ -9,9 +9,9 @@ use stanchion_wire::trace::{Chunk, mark};
 /// Ticks that are long enough for a thread to have left its CPU: 10 to 50 microseconds.
 pub(super) const LONG: u64 = 50_000;
 
-/// What the thread has run for in nanoseconds, and how often its CPU was taken from it. How often it gave the
-/// CPU up would not do: waiting for a lock counts as that, too.
-fn answer() -> (u64, u64) {
+/// What the thread has run for in nanoseconds, how often its CPU was taken from it, and how often it gave it
+/// up.
+fn answer() -> (u64, u32, u32) {
     let mut usage = MaybeUninit::<libc::rusage>::uninit();
     // SAFETY: the call writes the whole structure, and cannot fail with these arguments.
     let usage = unsafe {
@@ -19,16 +19,16 @@ fn answer() -> (u64, u64) {
         usage.assume_init()
     };
     let nanos = |time: libc::timeval| time.tv_sec as u64 * 1_000_000_000 + time.tv_usec as u64 * 1000;
-    (nanos(usage.ru_utime) + nanos(usage.ru_stime), usage.ru_nivcsw as u64)
+    (nanos(usage.ru_utime) + nanos(usage.ru_stime), usage.ru_nivcsw as u32, usage.ru_nvcsw as u32)
 }
 
 /// Begins anew at `at`.
 pub(super) fn ask(chunk: &mut Chunk, at: u64) {
-    (chunk.ran, chunk.put_aside) = answer();
+    (chunk.ran, chunk.put_aside, chunk.gave_up) = answer();
     (chunk.asked, chunk.waited) = (at, 0);
 }
 
-/// The thread waited for a lock.
+/// The thread waited for a lock or a condition.
 #[inline(always)]
 pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
     chunk.waited = chunk.waited.saturating_add(got - came);
@@ -41,8 +41,11 @@ pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
 #[cold]
 #[inline(never)]
 pub(super) fn look(chunk: &mut Chunk, at: u64) {
-    let (asked, ran, put_aside, waited) = (chunk.asked, chunk.ran, chunk.put_aside, chunk.waited);
+    let (asked, ran, waited) = (chunk.asked, chunk.ran, chunk.waited);
+    let (put_aside, gave_up) = (chunk.put_aside, chunk.gave_up);
     ask(chunk, at);
-    let what = if chunk.put_aside == put_aside { mark::SLEPT } else { mark::PREEMPTED };
+    // Who waits gives its CPU up, too; who did not has slept, even if it was put aside for a moment before.
+    let slept = chunk.put_aside == put_aside || chunk.gave_up != gave_up && waited == 0;
+    let what = if slept { mark::SLEPT } else { mark::PREEMPTED };
     write_mark(chunk, what, at, &[at.saturating_sub(asked), waited, chunk.ran.saturating_sub(ran)]);
 }

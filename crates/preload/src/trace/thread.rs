@@ -33,8 +33,11 @@ pub(super) fn forget() {
     CHUNK.set(ptr::null_mut());
 }
 
-/// Calls `change` with the thread's chunk, unless there is none or a handler came in the middle of such a
-/// call; says whether it did.
+/// Room for a mark and an event, which is what one change writes at most.
+const ROOM: usize = 2 * LONGEST;
+
+/// Calls `change` with the thread's chunk, which has room for what that writes, unless there is none or a
+/// handler came in the middle of such a call; says whether it did.
 #[inline(always)]
 fn with(change: impl FnOnce(&mut Chunk)) -> bool {
     let mut chunk = mine().get();
@@ -48,11 +51,28 @@ fn with(change: impl FnOnce(&mut Chunk)) -> bool {
             return false;
         }
         (&raw mut (*chunk).is_inside).write_volatile(1);
-        change(&mut *chunk);
-        // `change` may have gone on to another chunk, which is left too.
+        let mut has_room = room(&*chunk) >= ROOM;
+        if !has_room {
+            let next = take(Some(&mut *chunk)); // marked as in use, too
+            has_room = !next.is_null();
+            chunk = if has_room { next } else { chunk };
+        }
+        if has_room {
+            change(&mut *chunk);
+        }
         (&raw mut (*chunk).is_inside).write_volatile(0);
+        has_room
     }
-    true
+}
+
+/// The thread comes for a lock that it may have to wait for.
+pub(super) fn comes(came: u64) {
+    with(|chunk| {
+        if came.saturating_sub(chunk.last_step) > LONG {
+            off_cpu::look(chunk, came);
+            chunk.last_step = came;
+        }
+    });
 }
 
 #[inline(always)]
@@ -90,14 +110,6 @@ fn forget_key(chunk: &mut Chunk, key: u64) -> Option<Held> {
     Some(found)
 }
 
-pub(super) fn waited_since(came: u64) {
-    with(|chunk| {
-        if let Some(held) = chunk.held[..(chunk.depth as usize).min(DEPTH)].last_mut() {
-            held.came = came;
-        }
-    });
-}
-
 #[inline(always)]
 pub(super) fn left(address: usize, kind: u64, at: u64) {
     let key = key(address, kind);
@@ -106,9 +118,9 @@ pub(super) fn left(address: usize, kind: u64, at: u64) {
             off_cpu::look(chunk, at);
         }
         chunk.last_step = at;
-        if !forget_key(chunk, key).is_some_and(|held| with_room(chunk, |chunk| write_here(chunk, &held, at)))
-        {
-            chunk.dropped += 1;
+        match forget_key(chunk, key) {
+            Some(held) => write_here(chunk, &held, at),
+            None => chunk.dropped += 1,
         }
     });
     if !is_counted && let Some(header) = header() {
@@ -122,22 +134,18 @@ pub(super) fn at_condition(what: u8, address: usize, span: u64, at: u64) {
     with(|chunk| {
         if span == 0 && at.saturating_sub(chunk.last_step) > LONG {
             off_cpu::look(chunk, at);
-        } else if span > LONG {
-            off_cpu::ask(chunk, at); // what it did not run then is not looked for
         }
+        off_cpu::waited(chunk, at.saturating_sub(span), at);
         chunk.last_step = at;
-        with_room(chunk, |chunk| write_mark(chunk, what, at, &[span, address as u64]));
+        write_mark(chunk, what, at, &[span, address as u64]);
     });
 }
 
-/// Writes a mark, if there is room for it.
+/// Writes a mark, for which there is room.
 pub(super) fn write_mark(chunk: &mut Chunk, what: u8, at: u64, numbers: &[u64]) {
-    if room(chunk) < LONGEST {
-        return;
-    }
     let start = end_of(chunk);
     let since = at.wrapping_sub(chunk.last).cast_signed();
-    // SAFETY: a byte and three numbers at most are no longer than the longest event, for which there is room.
+    // SAFETY: a byte and four numbers at most are no longer than the longest mark, for which there is room.
     let end = unsafe {
         start.write(mark::BIT | what);
         let mut end = number(start.add(1), (since << 1 ^ since >> 63).cast_unsigned());
@@ -169,27 +177,6 @@ fn end_of(chunk: &mut Chunk) -> *mut u8 {
     unsafe { ptr::from_mut(chunk).add(1).cast::<u8>().add(used) }
 }
 
-/// Calls `write` with a chunk that has room for an event: this one, or another one if it is full. False if
-/// there is none.
-#[inline(always)]
-fn with_room(chunk: &mut Chunk, write: impl FnOnce(&mut Chunk)) -> bool {
-    if room(chunk) >= LONGEST {
-        write(chunk);
-        return true;
-    }
-    let next = take(Some(chunk));
-    // SAFETY: null, or the thread's new chunk, which nobody else has.
-    match unsafe { next.as_mut() } {
-        Some(next) => {
-            write(next);
-            // Set by `take`, so that no handler had it.
-            next.is_inside = 0;
-            true
-        }
-        None => false,
-    }
-}
-
 #[inline(always)]
 fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
     let start = end_of(chunk);
@@ -199,7 +186,7 @@ fn write_here(chunk: &mut Chunk, held: &Held, at: u64) {
     let wait = got.saturating_sub(held.came);
     let think = held.came.wrapping_sub(chunk.last).cast_signed();
     let first = u8::from(is_new) | (slot as u8) << 1 | u8::from(wait == 0) << 6;
-    // SAFETY: the caller has seen that there is room for the longest event.
+    // SAFETY: there is room for the longest event.
     let end = unsafe {
         start.write(first);
         let mut at = start.add(1);
@@ -283,7 +270,8 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
         new.last = before.last;
         (new.depth, new.held, new.is_inside) = (before.depth, before.held, 1);
         (new.last_step, new.waited) = (before.last_step, before.waited);
-        (new.asked, new.ran, new.put_aside) = (before.asked, before.ran, before.put_aside);
+        (new.asked, new.ran) = (before.asked, before.ran);
+        (new.put_aside, new.gave_up) = (before.put_aside, before.gave_up);
     } else {
         new.last_step = new.last;
         off_cpu::ask(new, new.last);

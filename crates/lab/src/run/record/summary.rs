@@ -1,4 +1,5 @@
 //! What a trace has in it, summed up.
+use super::codec::{Item, What};
 use super::file::{self, Lock, Whole};
 use super::raw::Chunk;
 use core::cmp::Reverse;
@@ -25,11 +26,20 @@ struct Sum {
     longest_hold: u64,
 }
 
+/// Of one thread: its events, the ticks of times that it slept in without those that it waited for locks, and
+/// for how many nanoseconds of them it ran.
+#[derive(Default)]
+struct Own {
+    events: u64,
+    off: u64,
+    ran: u64,
+}
+
 #[derive(Default)]
 struct Sums {
     locks: BTreeMap<Lock, Sum>,
-    /// Events by process and thread.
-    threads: BTreeMap<(u32, u64), u64>,
+    /// By process and thread.
+    threads: BTreeMap<(u32, u64), Own>,
     pids: BTreeMap<u32, u32>,
     /// From the first arrival to the last release.
     span: Option<(u64, u64)>,
@@ -38,9 +48,19 @@ struct Sums {
 impl Sums {
     /// None if the chunk has something else in it than it says.
     fn add(&mut self, chunk: &Chunk) -> Option<()> {
-        *self.threads.entry((chunk.process, chunk.thread)).or_default() += u64::from(chunk.number);
+        let own = self.threads.entry((chunk.process, chunk.thread)).or_default();
+        own.events += u64::from(chunk.number);
         self.pids.insert(chunk.process, chunk.pid);
-        chunk.events(|event| {
+        chunk.items(|item| {
+            let event = match item {
+                Item::Event(event) => event,
+                Item::Mark(_, What::Off { asked, waited, ran, slept: true }) => {
+                    own.off = own.off.saturating_add(asked.saturating_sub(waited));
+                    own.ran = own.ran.saturating_add(ran);
+                    return;
+                }
+                Item::Mark(..) => return,
+            };
             let sum = self.locks.entry((chunk.process, event.key)).or_default();
             sum.events += 1;
             sum.waited = sum.waited.saturating_add(event.wait);
@@ -106,9 +126,10 @@ impl Summary {
     pub(crate) fn json(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
         let columns = self.columns();
-        let threads = threads.iter().map(
-            |((process, number), events)| json!({ "process": process, "number": number, "events": events }),
-        );
+        let threads = threads.iter().map(|((process, number), Own { events, off, ran })| {
+            let asleep = (meta.ns(*off) - *ran as f64).max(0.0);
+            json!({ "process": process, "number": number, "events": events, "asleep_ns": asleep })
+        });
         let processes = pids.iter().map(|(number, pid)| json!({ "number": number, "pid": pid }));
         lab_kit::export::json(&json!({
             "schema": SCHEMA,
