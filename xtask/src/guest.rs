@@ -95,16 +95,15 @@ enum End {
 }
 
 fn check(root: &Path, image: &Path, qemu: &str, only: Option<&str>) -> Result<bool> {
-    if !succeeds(&[qemu, "--version"]) {
-        println!("skipped: no {qemu} here; Debian's package is qemu-system-x86");
-        return Ok(true);
-    }
+    ensure!(succeeds(&[qemu, "--version"]), "no {qemu} here; Debian's package is qemu-system-x86");
     process::catch_interrupts()?;
     // Two files: a warning of QEMU's may not land within a record.
     let [log, err] = ["log", "err"].map(|name| image.with_extension(name));
     let mut failed = 0;
-    let checks = entries::<Check>(root, CHECKS, "check")?;
-    for check in checks.iter().filter(|check| only.is_none_or(|word| check.name.contains(word))) {
+    let mut checks = entries::<Check>(root, CHECKS, "check")?;
+    checks.retain(|check| only.is_none_or(|word| check.name.contains(word)));
+    ensure!(!checks.is_empty(), "no check has `{}` in its name", only.unwrap_or_default());
+    for check in &checks {
         let mut tried = 0;
         let (judged, printed, wall) = loop {
             tried += 1;

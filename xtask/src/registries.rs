@@ -35,7 +35,7 @@ pub(crate) struct Request {
 pub(crate) fn wheel(root: &Path, request: &Request) -> Result<bool> {
     let sh = shell(root)?;
     let place = built::target(root).join("python");
-    let (tools, wheels) = (place.join("tools"), place.join("wheels"));
+    let (tools, wheels) = (place.join(MATURIN), place.join("wheels"));
     let maturin = tools.join("bin/maturin");
     if !maturin.exists() {
         install(&sh, &environment(&sh, &tools)?, &[MATURIN])?;

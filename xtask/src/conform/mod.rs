@@ -12,6 +12,7 @@ use anyhow::{Context as _, Result, bail, ensure};
 use core::time::Duration;
 use lab_kit::names::unknown;
 use lab_kit::progress::Progress;
+use lab_kit::units::within;
 use regex::Regex;
 use report::Results;
 use runner::{Setting, Verdict};
@@ -62,7 +63,7 @@ pub(crate) struct Request {
     repeat: u32,
     /// End a test after so long; it gives up waiting by itself after two thirds of that [default: 30, with
     /// --self-test 6]
-    #[arg(long, value_name = "SECONDS")]
+    #[arg(long, value_name = "SECONDS", value_parser = within(1_u64, 86_400))]
     timeout: Option<u64>,
     /// Run so many tests at a time [default: as many as there are CPUs]
     #[arg(long, value_name = "N")]
@@ -83,7 +84,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let mut cases = runner::suite(root, request.target.is_some())?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
-    let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds.max(1)));
+    let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds));
     if request.self_test {
         return broken::run(root, &cases, jobs, timeout);
     }
@@ -106,6 +107,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
             println!("{}: left out, {} does not pass it", case.test, first.name);
         }
         cases = passed.into_iter().map(|(case, _)| case).collect();
+        ensure!(!cases.is_empty(), "{} passes none of the tests", first.name);
     }
     let created =
         |path: &PathBuf| fs::File::create(path).with_context(|| format!("--json {}", path.display()));
@@ -156,7 +158,9 @@ fn columns(root: &Path, request: &Request, timeout: Duration, program: &Path) ->
         // The loader goes on without a library that it can not load, and every test would then be libc's.
         let output = column.command(program).arg("--list").stdout(Stdio::null()).output()?;
         let complaints = String::from_utf8_lossy(&output.stderr);
-        if let Some(line) = complaints.lines().find(|line| line.contains("cannot be preloaded")) {
+        let idle = ["cannot be preloaded", "libc's own locks"];
+        let is_idle = |line: &&str| idle.iter().any(|words| line.contains(words));
+        if let Some(line) = complaints.lines().find(is_idle) {
             bail!("{} was not loaded: {line}", column.name);
         }
         columns.push(column);

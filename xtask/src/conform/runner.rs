@@ -62,7 +62,9 @@ pub(super) fn build(
     let (variable, usual, standard) = if cpp { ("CXX", "c++", "c++17") } else { ("CC", "cc", "c11") };
     let usual = if emulated { aarch64::compiler(cpp) } else { usual };
     let mut compiler = Command::new(env::var_os(variable).unwrap_or_else(|| usual.into()));
-    compiler.arg(format!("-std={standard}")).args(COMMON).arg("-o").arg(path).arg(source);
+    // Another job may build or use it, too.
+    let fresh = path.with_extension(format!("new{}", std::process::id()));
+    compiler.arg(format!("-std={standard}")).args(COMMON).arg("-o").arg(&fresh).arg(source);
     let output = compiler.args(words).arg("-ldl").output().with_context(|| {
         let program = compiler.get_program().display();
         format!("the compiler `{program}` does not run; install gcc and g++, or set CC and CXX")
@@ -70,6 +72,7 @@ pub(super) fn build(
     let printed = String::from_utf8_lossy(&output.stderr);
     let failed = || format!("{} does not compile:\n{}", source.display(), printed.trim_end());
     ensure!(output.status.success(), failed());
+    fs::rename(&fresh, path)?;
     eprint!("{printed}");
     Ok(())
 }
@@ -78,7 +81,8 @@ pub(super) fn build(
 fn stale(sources: &Path, source: &Path, path: &Path) -> Result<bool> {
     let modified = |path: &Path| fs::metadata(path).and_then(|data| data.modified());
     let Ok(built) = modified(path) else { return Ok(true) };
-    let mut files = ending_in(&["h"], sources)?;
+    let beside = source.parent().unwrap_or(sources);
+    let mut files = [ending_in(&["h"], sources)?, ending_in(&["h"], beside)?].concat();
     files.push(source.to_owned());
     Ok(files.iter().any(|file| modified(file).map_or(true, |changed| changed >= built)))
 }

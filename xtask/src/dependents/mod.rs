@@ -13,7 +13,9 @@ use anyhow::{Error, Result, bail, ensure};
 use cargo::{Again, OWN_TESTS, Outcome, Test, lost};
 use core::fmt::Write as _;
 use core::time::Duration;
+use lab_kit::interrupt;
 use lab_kit::names::chosen;
+use lab_kit::units::within;
 use serde::Deserialize;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -70,7 +72,7 @@ pub(crate) struct Request {
     #[arg(long)]
     list: bool,
     /// How long one run of the tests of one crate may take, building included
-    #[arg(long, value_name = "MINUTES", default_value_t = 45)]
+    #[arg(long, value_name = "MINUTES", default_value_t = 45, value_parser = within(1_u64, 1440))]
     minutes: u64,
     /// Measure programs that use the crates, with 16 threads a CPU, instead of running tests
     #[arg(long, conflicts_with_all = ["night", "list"])]
@@ -104,13 +106,20 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
         return measure::run(root, &request.how, &chosen);
     }
     let limit = Duration::from_secs(request.minutes * 60);
-    let mut rows = Vec::new();
+    let (mut rows, mut failed) = (Vec::new(), false);
     for subject in &chosen {
         let dir = built::target(root).join("dependents").join(&subject.name);
-        rows.push(Bench { root, subject, dir, limit }.compare()?);
+        match (Bench { root, subject, dir, limit }).compare() {
+            Ok(row) => rows.push(row),
+            Err(error) if interrupt::requested() => return Err(error),
+            Err(error) => {
+                println!("{}: {error:#}", subject.name);
+                failed = true;
+            }
+        }
     }
     print!("{}", table(&rows));
-    Ok(rows.iter().all(|row| row.lost.is_empty()))
+    Ok(!failed && rows.iter().all(|row| row.lost.is_empty()))
 }
 
 /// Those named in `only`, or all that run by day, or at night.
@@ -177,7 +186,12 @@ impl Bench<'_> {
             again.runs += 1;
             for ((copy, patch), failed) in sides.iter().zip(&mut again.failed) {
                 let words = [patch, &["--", "--exact", &test.1][..]].concat();
-                *failed += u32::from(!self.test(copy, "again.log", &words)?.passed.contains(test));
+                let passes = match self.test(copy, "again.log", &words) {
+                    Err(error) if interrupt::requested() => return Err(error),
+                    // It ended its process, or did not end in time.
+                    outcome => outcome.is_ok_and(|outcome| outcome.passed.contains(test)),
+                };
+                *failed += u32::from(!passes);
             }
         }
         Ok(again)

@@ -12,7 +12,7 @@ use super::table::Program;
 use crate::built;
 use anyhow::{Context as _, Result, ensure};
 use lab_kit::cgroup::Cgroup;
-use lab_kit::compare::Metric;
+use lab_kit::compare::{self, Metric};
 use lab_kit::export::json;
 use lab_kit::interrupt;
 use lab_kit::stats::Ratio;
@@ -68,7 +68,9 @@ pub(super) fn run(kit: &mut Kit, programs: &[Program], locks: &[Lock], request: 
         if interrupt::requested() {
             break;
         }
-        let row_of = |row: usize, lock: &str| all[row].of(lock).filter(|row| row.summary.is_some());
+        // Rounds are paired by their places, so none may be missing.
+        let is_whole = |row: &&compare::Row| row.summary.is_some() && row.failures.is_empty();
+        let row_of = |row: usize, lock: &str| all[row].of(lock).filter(is_whole);
         // To libc's at the first load, in the same round: the host may be quicker or slower in the next.
         let rounds = |row: usize, lock: &str| Some(row_of(row, lock)?.pairs(row_of(0, LIBC)?, &Metric::Rate));
         let fitted = |row: usize| {

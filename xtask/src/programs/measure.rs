@@ -106,6 +106,7 @@ pub(super) fn run(
     write(&results)?;
     print!("{}", report::markdown(&results, programs));
     println!("\nwritten to {}", out.display());
+    ensure!(!results.measured.is_empty(), "nothing was measured");
     Ok(!results.measured.iter().any(|measured| measured.comparison.failed()))
 }
 

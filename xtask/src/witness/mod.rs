@@ -11,9 +11,11 @@ use crate::workspace;
 use anyhow::{Result, bail, ensure};
 use clap::Args;
 use core::time::Duration;
+use lab_kit::names::unknown;
 use record::{Record, UNNOTICED, UNREACHED, Weaker};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
@@ -22,7 +24,7 @@ use std::time::Instant;
 #[derive(Args)]
 pub(crate) struct Request {
     /// Run nothing; fail when the record does not cover the orderings as they are
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["only", "again"])]
     check: bool,
     /// Only orderings with these tags, separated by commas; the rest of the record stays
     #[arg(long, value_name = "ID", value_delimiter = ',')]
@@ -38,6 +40,8 @@ const PARALLEL: usize = 2;
 const SURVEY_SECONDS: &str = "4";
 /// How long a single exploration may take, and all of one ordering.
 const SECONDS: &str = "15";
+/// By signals of others, SIGINT, SIGKILL and SIGTERM, a model ends that has noticed nothing.
+const KILLED: [i32; 3] = [2, 9, 15];
 const OF_ORDERING: Duration = Duration::from_mins(2);
 
 /// A program, by lock and shape.
@@ -46,6 +50,13 @@ type Program = (String, String);
 /// Tries the orderings that are asked for and writes the record, or only compares it.
 pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let plan = record::weakenings(&orderings::collect_all(&workspace::read(root)?));
+    let mut keys = BTreeSet::new();
+    if let Some(twin) = plan.iter().find(|weaker| !keys.insert(weaker.key())) {
+        bail!("two operations are `{}`; give each a tag of its own", twin.key());
+    }
+    if let Some(id) = request.only.iter().find(|id| plan.iter().all(|weaker| weaker.id != **id)) {
+        bail!("{}", unknown("tag", id, plan.iter().map(|weaker| &*weaker.id)));
+    }
     let (record, arguments) = record::read(root)?;
     if !request.check {
         return weaken(root, request, &plan, record);
@@ -114,6 +125,9 @@ fn attempt(model: &Path, weaker: &Weaker, programs: &[Program]) -> Result<String
                 return Ok(format!("{lock}/{shape}: {}", kind.map_or("failed", |(kind, _)| kind)));
             }
             Some(2) => bail!("{}", String::from_utf8_lossy(&output.stderr)),
+            None if output.status.signal().is_some_and(|by| KILLED.contains(&by)) => {
+                bail!("{lock}/{shape}: {}", output.status);
+            }
             // The program under the model went out of bounds of the model itself.
             _ => return Ok(format!("{lock}/{shape}: crash")),
         }
