@@ -45,7 +45,6 @@ pub(super) fn instructions(cpu: usize, figures: &mut Figures) {
             }
         };
         figures.add(What::FENCE, best_each(CALLS, fenced));
-        figures.add(What::HINT, best_each(CALLS / 8, spin_loop));
         figures.add(What::POLL, best_each(CALLS / 8, poll));
     });
 }

@@ -1,13 +1,11 @@
 //! Lines that move between CPUs.
 use super::sample::{Figures, Reach, What};
-use super::threads::{alone, beside, both, each, on, one_way, spin_until, timed};
+use super::threads::{alone, beside, both, each, spin_until, timed};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
 /// Lines that one CPU writes and the other one reads: few enough for a first-level cache. A power of two.
 const LINES: usize = 64;
-/// Hand-overs in a round of ping-pong.
-const TURNS: u32 = 4_000;
 /// Additions of two CPUs to one word: some hundred times the line changes hands, and seldom a tick comes.
 const ADDS: u32 = 8_192;
 
@@ -62,8 +60,6 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     add(What::DIRTY_READ, read);
     add(What::DIRTY_OWN, own - rmw);
     add(What::UPGRADE, upgrade - rmw);
-    add(What::PING_PONG, one_way(cpus, TURNS, ping_pong));
-    add(What::EXCHANGE, one_way(cpus, TURNS, exchange));
     let transfer = f64::midpoint(read, own - rmw);
     let (occupancy, snoop) = shares(in_turns(cpus), rmw, transfer);
     add(What::OCCUPANCY, occupancy);
@@ -102,34 +98,9 @@ fn shares((turn, adds): (f64, f64), rmw: f64, transfer: f64) -> (f64, f64) {
     (occupancy, snoop.min(1.0))
 }
 
-/// By loads and stores. Without a spin hint: its length is measured apart, and would hide the line's.
-fn ping_pong(word: &AtomicU32, from: u32, to: u32) {
-    while word.load(Ordering::Acquire) != from {}
-    word.store(to, Ordering::Release);
-}
-
-/// By compare-exchanges that are tried until they succeed.
-fn exchange(word: &AtomicU32, from: u32, to: u32) {
-    while word.compare_exchange(from, to, Ordering::AcqRel, Ordering::Relaxed).is_err() {}
-}
-
-/// All CPUs add to one word: nanoseconds of one addition. And, with three CPUs or more, what each further
-/// reader of a line that was written adds to the time until all have it.
+/// With three CPUs or more: what each further reader of a line that was written adds to the time until all
+/// have it.
 pub(super) fn together(cpus: &[usize], figures: &mut Figures) {
-    let word = CachePadded::new(AtomicU32::new(0));
-    let ready = AtomicUsize::new(0);
-    let adds = || {
-        ready.fetch_add(1, Ordering::SeqCst);
-        spin_until(|| ready.load(Ordering::SeqCst) == cpus.len());
-        each(TURNS, || word.fetch_add(1, Ordering::AcqRel))
-    };
-    let times: Vec<f64> = std::thread::scope(|scope| {
-        let threads: Vec<_> = cpus.iter().map(|&cpu| scope.spawn(on(cpu, adds))).collect();
-        threads.into_iter().map(|thread| thread.join().expect("measuring does not panic")).collect()
-    });
-    if cpus.len() > 1 {
-        figures.add(What::ADDS_BY_ALL, times.iter().sum::<f64>() / (times.len() * times.len()) as f64);
-    }
     if cpus.len() > 2 {
         let more = storm(cpus) - storm(&cpus[..2]);
         figures.add(What::STORM_READER, (more / (cpus.len() - 2) as f64).max(0.0));

@@ -34,40 +34,33 @@ impl What {
     pub(crate) const STORE: Self = what(1, "memory.store", "the store of a release, behind that");
     pub(crate) const HIT: Self = what(2, "memory.hit", "a load that hits, between other work");
     pub(crate) const FENCE: Self = what(3, "memory.fence", "full fence, nothing to wait for");
-    pub(crate) const HINT: Self = what(4, "", "spin hint");
-    pub(crate) const POLL: Self = what(5, "memory.poll", "one poll: load, compare, spin hint");
-    pub(crate) const SHARED_CACHE: Self = what(6, "", "load from the shared cache");
-    pub(crate) const MEMORY: Self = what(7, "memory.memory", "load from memory");
-    pub(crate) const DIRTY_READ: Self = what(8, "", "load of a line written there");
-    pub(crate) const DIRTY_OWN: Self = what(9, "", "read-modify-write of a line written there");
-    pub(crate) const UPGRADE: Self = what(10, "", "read-modify-write of a line shared with it");
-    pub(crate) const PING_PONG: Self = what(11, "", "hand-over by load and store, one way");
-    pub(crate) const EXCHANGE: Self = what(12, "", "hand-over by compare-exchange, one way");
-    pub(crate) const OCCUPANCY: Self = what(13, "", "share of a transfer in which the line is busy");
-    pub(crate) const SNOOP: Self = what(14, "", "share of a transfer in which its old owner still hits");
-    pub(crate) const ADDS_BY_ALL: Self = what(15, "", "fetch-add by all CPUs at once, each");
+    pub(crate) const POLL: Self = what(4, "memory.poll", "one poll: load, compare, spin hint");
+    pub(crate) const SHARED_CACHE: Self = what(5, "", "load from the shared cache");
+    pub(crate) const MEMORY: Self = what(6, "memory.memory", "load from memory");
+    pub(crate) const DIRTY_READ: Self = what(7, "", "load of a line written there");
+    pub(crate) const DIRTY_OWN: Self = what(8, "", "read-modify-write of a line written there");
+    pub(crate) const UPGRADE: Self = what(9, "", "read-modify-write of a line shared with it");
+    pub(crate) const OCCUPANCY: Self = what(10, "", "share of a transfer in which the line is busy");
+    pub(crate) const SNOOP: Self = what(11, "", "share of a transfer in which its old owner still hits");
     pub(crate) const STORM_READER: Self =
-        what(16, "memory.group-occupancy", "read storm, each further reader");
-    pub(crate) const HALT: Self = what(17, "host.halt", "futex wait that returns at once");
-    pub(crate) const KICK_NOBODY: Self = what(18, "host.kick-idle", "futex wake of nobody");
-    pub(crate) const KICK_IDLE: Self = what(19, "", "futex wake of a sleeper, its CPU idle");
-    pub(crate) const KICK_BUSY: Self = what(20, "", "futex wake of a sleeper, its CPU busy");
-    pub(crate) const WAKE_IDLE: Self = what(21, "", "from the wake to the sleeper, its CPU idle");
-    pub(crate) const WAKE_BUSY: Self = what(22, "", "from the wake to the sleeper, its CPU busy");
-    pub(crate) const HAND_OVER: Self = what(23, "", "futex hand-over on one CPU, one way");
-    pub(crate) const YIELD: Self = what(24, "host.yield", "sched_yield alone");
-    pub(crate) const YIELD_SWITCH: Self = what(25, "", "sched_yield to another thread");
+        what(12, "memory.group-occupancy", "read storm, each further reader");
+    pub(crate) const HALT: Self = what(13, "host.halt", "futex wait that returns at once");
+    pub(crate) const KICK_NOBODY: Self = what(14, "host.kick-idle", "futex wake of nobody");
+    pub(crate) const KICK_IDLE: Self = what(15, "", "futex wake of a sleeper, its CPU idle");
+    pub(crate) const WAKE_IDLE: Self = what(16, "", "from the wake to the sleeper, its CPU idle");
+    pub(crate) const HAND_OVER: Self = what(17, "", "futex hand-over on one CPU, one way");
+    pub(crate) const YIELD: Self = what(18, "host.yield", "sched_yield alone");
+    pub(crate) const YIELD_SWITCH: Self = what(19, "", "sched_yield to another thread");
     pub(crate) const MIGRATE: Self =
-        what(26, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
-    pub(crate) const BARRIER_ALONE: Self = what(27, "", "membarrier, one thread");
-    pub(crate) const BARRIER_PAIR: Self = what(28, "", "membarrier, one other thread running");
-    pub(crate) const BARRIER_MANY: Self = what(29, "", "membarrier, many threads ready");
-    pub(crate) const TICK_PERIOD: Self = what(30, "", "period of the tick");
-    pub(crate) const TICK_COST: Self = what(31, "host.tick-cost", "what a tick takes");
-    pub(crate) const TURN: Self = what(32, "", "turn of one of two busy threads on a CPU");
-    pub(crate) const PREEMPTS_ON_WAKE: Self = what(33, "", "share of wake-ups that preempt");
-    pub(crate) const IDLE_ENTRY: Self = what(34, "", "for which a CPU that falls idle still looks for work");
-    pub(crate) const PULL: Self = what(35, "", "until an idle CPU pulls work");
+        what(20, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
+    pub(crate) const BARRIER_ALONE: Self = what(21, "", "membarrier, one thread");
+    pub(crate) const BARRIER_PAIR: Self = what(22, "", "membarrier, one other thread running");
+    pub(crate) const TICK_PERIOD: Self = what(23, "", "period of the tick");
+    pub(crate) const TICK_COST: Self = what(24, "host.tick-cost", "what a tick takes");
+    pub(crate) const TURN: Self = what(25, "", "turn of one of two busy threads on a CPU");
+    pub(crate) const PREEMPTS_ON_WAKE: Self = what(26, "", "share of wake-ups that preempt");
+    pub(crate) const IDLE_ENTRY: Self = what(27, "", "for which a CPU that falls idle still looks for work");
+    pub(crate) const PULL: Self = what(28, "", "until an idle CPU pulls work");
 
     /// The same between CPUs that are so far from each other.
     pub(crate) fn at(self, reach: Reach) -> Self {

@@ -89,9 +89,7 @@ pub(super) fn across(cpus: (usize, usize), figures: &mut Figures) {
         figures.add(What::KICK_IDLE, kick);
         figures.add(What::WAKE_IDLE, wake);
     }
-    for (kick, wake) in beside([(cpus.1, spin_loop)], || wakes(cpus, PAUSE, 6)) {
-        figures.add(What::KICK_BUSY, kick);
-        figures.add(What::WAKE_BUSY, wake);
+    for (_, wake) in beside([(cpus.1, spin_loop)], || wakes(cpus, PAUSE, 6)) {
         figures.add(What::PREEMPTS_ON_WAKE, f64::from(u8::from(wake < AT_ONCE_NS)));
     }
 }
@@ -154,15 +152,12 @@ pub(super) fn barriers(cpus: &[usize], figures: &mut Figures) {
     if first == last {
         return;
     }
-    for (what, others) in [(What::BARRIER_PAIR, 1), (What::BARRIER_MANY, cpus.len() * 4)] {
-        let others = cpus[1..].iter().rev().copied().cycle().take(others);
-        let time = beside(others.map(|cpu| (cpu, spin_loop)), || {
-            // The others have begun by then.
-            std::thread::sleep(Duration::from_millis(1));
-            alone(first, || each(200, barrier))
-        });
-        figures.add(what, time);
-    }
+    let time = beside([(last, spin_loop)], || {
+        // The other one has begun by then.
+        std::thread::sleep(Duration::from_millis(1));
+        alone(first, || each(200, barrier))
+    });
+    figures.add(What::BARRIER_PAIR, time);
 }
 
 /// What it costs to have one's data in another CPU's caches: 16 KiB that were written there.

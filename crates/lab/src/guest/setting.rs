@@ -154,8 +154,6 @@ impl Setting {
         } else if self.seconds.is_some() {
             return Err(format!("--time is for torture, counter and rw, not for --workload {workload}"));
         }
-        let work = if workload == Workload::Conform { 1200.0 } else { 120.0 + self.seconds.unwrap_or(0.0) };
-        self.limit_s = limit.unwrap_or(work);
         for word in &self.words {
             let name = word.split_once('=').map(|(name, _)| name).unwrap_or_default();
             if name.is_empty() || word.contains(|c: char| c.is_whitespace() || c.is_control()) {
@@ -167,7 +165,26 @@ impl Setting {
             }
         }
         self.cpus = cpus.unwrap_or_else(|| available_cpus().into_iter().take(2).collect());
+        let work = match workload {
+            Workload::Conform => 1200.0,
+            // Its guest takes that many times its limit of a stall for one, which it has to live to see.
+            Workload::Torture => {
+                let groups = u64::from(self.vcpus).div_ceil(4).div_ceil(4);
+                120.0 + self.seconds.unwrap_or(0.0) + (self.stall().unwrap_or(0) * groups) as f64
+            }
+            _ => 120.0 + self.seconds.unwrap_or(0.0),
+        };
+        self.limit_s = limit.unwrap_or(work);
         Ok(())
+    }
+
+    /// What is a stall, in seconds, where the guest cannot tell. A lock that hands over in order waits for
+    /// vCPUs that do not run, each for the others' slices. The guest does not know how many of those there
+    /// are to a CPU: what it takes for a stall by itself is right up to four.
+    fn stall(&self) -> Option<u64> {
+        let crowd = u64::from(self.vcpus).div_ceil(self.cpus.len().max(1) as u64);
+        let by_itself = if self.workload == Workload::Conform { 60 } else { 10 };
+        (crowd > 4).then(|| by_itself * crowd / 4)
     }
 
     /// The kernel command line of a boot. Runs of a round have the same seed, whatever the lock. `rate` is
@@ -175,18 +192,13 @@ impl Setting {
     pub(crate) fn words(&self, lock: &str, round: usize, rate: Option<u64>) -> String {
         // The guest knows no shorter time.
         let ms = |seconds: f64| ((seconds * 1e3).round() as u64).max(1);
-        // A lock that hands over in order waits for vCPUs that do not run, each for the others' slices. The
-        // guest does not know how many of those there are to a CPU: what it takes for a stall by itself, in
-        // seconds, is right up to four.
-        let crowd = u64::from(self.vcpus).div_ceil(self.cpus.len().max(1) as u64);
-        let by_itself = if self.workload == Workload::Conform { 60 } else { 10 };
         let words = [
             Some(format!("workload={}", self.workload)),
             (self.workload != Workload::Boot).then(|| format!("lock={lock}")),
             Some(format!("seed={}", self.seed.wrapping_add(round as u64))),
             self.seconds.map(|seconds| format!("seconds={}ms", ms(seconds))),
             (self.workload == Workload::Build).then(|| format!("limit={}ms", ms(self.limit_s))),
-            (crowd > 4).then(|| format!("stall={}", by_itself * crowd / 4)),
+            self.stall().map(|stall| format!("stall={stall}")),
             rate.map(|rate| format!("rate={rate}")),
         ];
         // What the user says comes last, and counts.

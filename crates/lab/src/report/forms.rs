@@ -28,122 +28,82 @@ pub(super) struct Form {
     pub figures: &'static [Figure],
 }
 
+impl Form {
+    const fn measured(
+        command: &'static str,
+        schema: u32,
+        rows: &'static str,
+        keys: &'static [&'static str],
+    ) -> Self {
+        Self { command, schema, simulated: false, rows, keys, figures: &[] }
+    }
+
+    const fn simulated(
+        command: &'static str,
+        schema: u32,
+        rows: &'static str,
+        keys: &'static [&'static str],
+    ) -> Self {
+        Self { simulated: true, ..Self::measured(command, schema, rows, keys) }
+    }
+
+    const fn with(self, figures: &'static [Figure]) -> Self {
+        Self { figures, ..self }
+    }
+}
+
 static FORMS: [Form; 10] = [
-    Form {
-        command: "bench",
-        schema: 1,
-        simulated: false,
-        rows: "cells",
-        keys: &["profile", "mix", "reads_percent", "writers", "threads", "lock"],
-        figures: &[
+    Form::measured("bench", 1, "cells", &["profile", "mix", "reads_percent", "writers", "threads", "lock"])
+        .with(&[
             ("throughput", "acquisitions a second; more is better", rate, "throughput.rounds"),
             ("cpu", "CPU seconds a million acquisitions; less is better", three, "cpu_rounds"),
             ("p999", "99.9 % of waits; less is better", format_ns, "latency.p999_rounds_ns"),
             ("reads", "a second; more is better", rate, "reads.throughput.rounds"),
             ("writes", "a second; more is better", rate, "writes.throughput.rounds"),
-        ],
-    },
-    Form {
-        command: "sim",
-        schema: 1,
-        simulated: true,
-        rows: "cells",
-        keys: &["machine", "workload", "vcpus", "lock"],
-        figures: &[
-            ("throughput", "units a second; more is better", rate, "figures.throughput.values"),
-            ("p999", "99.9 % of waits; less is better", format_ns, "figures.latency.p999_ns"),
-            ("fairness", "slowest thread to fastest; more is better", three, "figures.fairness.values"),
-        ],
-    },
-    Form {
-        command: "reproduce",
-        schema: 3,
-        simulated: true,
-        rows: "cells",
-        keys: &["table", "row", "lock"],
-        figures: &[
-            ("simulated", "in the table's unit", three, "values"),
-            ("error", "relative to what is published; less is better", three, "relative_error.size"),
-        ],
-    },
-    Form {
-        command: "fit",
-        schema: 1,
-        simulated: true,
-        rows: "cells",
-        keys: &["table", "row", "lock"],
-        figures: &[
-            ("simulated", "in the table's unit", three, "simulated"),
-            ("error", "relative to what is published; less is better", three, "relative_error.size"),
-        ],
-    },
-    Form {
-        command: "run",
-        schema: 2,
-        simulated: false,
-        rows: "locks",
-        keys: &["lock"],
-        figures: &[
-            ("wall", "less is better", seconds, "runs.*.wall_s"),
-            ("cpu", "CPU time; less is better", seconds, "runs.*.cpu_s"),
-            ("memory", "KiB at most; less is better", three, "runs.*.max_rss_kib"),
-            ("output", "as the program printed it", three, "runs.*.picked"),
-        ],
-    },
-    Form {
-        command: "advise",
-        schema: 1,
-        simulated: true,
-        rows: "cells",
-        keys: &["machine", "cpus", "workers", "lock"],
-        figures: &[
-            ("throughput", "acquisitions a second; more is better", rate, "rate.values"),
-            ("p999", "99.9 % of waits; less is better", format_ns, "p999_ns"),
-        ],
-    },
-    Form {
-        command: "guest",
-        schema: 1,
-        simulated: false,
-        rows: "runs",
-        keys: &["lock"],
-        figures: &[
-            ("throughput", "operations a second; more is better", rate, "work.operations.per.elapsed_ns"),
-            ("p99", "99 % of waits; less is better", format_ns, "work.wait_p99_ns"),
-        ],
-    },
-    Form {
-        command: "torture",
-        schema: 1,
-        simulated: false,
-        rows: "results",
-        keys: &["lock"],
-        figures: &[
-            ("writes", "in the time of a lock; more is better", three, "finished.writes.total"),
-            ("reads", "in the time of a lock; more is better", three, "finished.reads.total"),
-            ("fairness", "Jain's index of threads; more is better", three, "finished.jain"),
-        ],
-    },
-    Form {
-        command: "explore",
-        schema: 1,
-        simulated: true,
-        rows: "results",
-        keys: &["lock"],
-        figures: &[
-            ("bypass", "the most that one waiter lets pass; less is better", three, "worst_overtaking"),
-            ("schedules", "that were explored", three, "schedules"),
-            ("steps", "in all schedules", three, "steps"),
-        ],
-    },
-    Form {
-        command: "calibrate",
-        schema: 2,
-        simulated: false,
-        rows: "figures",
-        keys: &["what"],
-        figures: &[("values", "ns, or a share", three, "rounds")],
-    },
+        ]),
+    Form::simulated("sim", 1, "cells", &["machine", "workload", "vcpus", "lock"]).with(&[
+        ("throughput", "units a second; more is better", rate, "figures.throughput.values"),
+        ("p999", "99.9 % of waits; less is better", format_ns, "figures.latency.p999_ns"),
+        ("fairness", "slowest thread to fastest; more is better", three, "figures.fairness.values"),
+    ]),
+    Form::simulated("reproduce", 3, "cells", &["table", "row", "lock"]).with(&[
+        ("simulated", "in the table's unit", three, "values"),
+        ("error", "relative to what is published; less is better", three, "relative_error.size"),
+    ]),
+    Form::simulated("fit", 1, "cells", &["table", "row", "lock"]).with(&[
+        ("simulated", "in the table's unit", three, "simulated"),
+        ("error", "relative to what is published; less is better", three, "relative_error.size"),
+    ]),
+    Form::measured("run", 2, "locks", &["lock"]).with(&[
+        ("wall", "less is better", seconds, "runs.*.wall_s"),
+        ("cpu", "CPU time; less is better", seconds, "runs.*.cpu_s"),
+        ("memory", "KiB at most; less is better", three, "runs.*.max_rss_kib"),
+        ("output", "as the program printed it", three, "runs.*.picked"),
+    ]),
+    Form::simulated("advise", 1, "cells", &["machine", "cpus", "workers", "lock"]).with(&[
+        ("throughput", "acquisitions a second; more is better", rate, "rate.values"),
+        ("p999", "99.9 % of waits; less is better", format_ns, "p999_ns"),
+    ]),
+    Form::measured("guest", 1, "runs", &["lock"]).with(&[
+        ("throughput", "operations a second; more is better", rate, "work.operations.per.elapsed_ns"),
+        ("p99", "99 % of waits; less is better", format_ns, "work.wait_p99_ns"),
+    ]),
+    Form::measured("torture", 1, "results", &["lock"]).with(&[
+        ("writes", "in the time of a lock; more is better", three, "finished.writes.total"),
+        ("reads", "in the time of a lock; more is better", three, "finished.reads.total"),
+        ("fairness", "Jain's index of threads; more is better", three, "finished.jain"),
+    ]),
+    Form::simulated("explore", 1, "results", &["lock"]).with(&[
+        ("bypass", "the most that one waiter lets pass; less is better", three, "worst_overtaking"),
+        ("schedules", "that were explored", three, "schedules"),
+        ("steps", "in all schedules", three, "steps"),
+    ]),
+    Form::measured("calibrate", 2, "figures", &["what"]).with(&[(
+        "values",
+        "ns, or a share",
+        three,
+        "rounds",
+    )]),
 ];
 
 fn seconds(value: f64) -> String {

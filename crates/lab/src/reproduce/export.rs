@@ -1,15 +1,13 @@
 //! Every cell as JSON and as CSV.
-use lab_kit::column::Value;
 use lab_kit::experiment::About;
-use lab_kit::export::columns::named;
+use lab_kit::export::columns::{named, objects};
 use lab_kit::provenance::Provenance;
 use lab_kit::units::plural;
-use serde::Serialize;
+use serde_json::json;
 use stanchion_cells::columns::{Published, of_published};
-use stanchion_cells::published::cells::Cells;
+use stanchion_cells::published::cells::{Cell, Cells};
 use stanchion_cells::published::registered::OfTable;
 use stanchion_cells::published::tables::Table;
-use std::collections::BTreeMap;
 
 const SCHEMA: u32 = 3;
 
@@ -23,24 +21,6 @@ pub(super) struct Results {
     /// What was registered of each.
     pub before: Vec<Option<OfTable>>,
     pub cells: Cells,
-}
-
-#[derive(Serialize)]
-struct Whole<'a> {
-    schema: u32,
-    complete: bool,
-    provenance: &'a Provenance,
-    seeds: u64,
-    quick: bool,
-    cells: Vec<OfCell<'a>>,
-}
-
-#[derive(Serialize)]
-struct OfCell<'a> {
-    #[serde(flatten)]
-    columns: BTreeMap<&'a str, Value>,
-    /// By seed, in the unit of the table.
-    values: &'a [f64],
 }
 
 impl Results {
@@ -69,15 +49,23 @@ impl Results {
 }
 
 pub(super) fn json(results: &Results) -> String {
-    let Results { provenance, seeds, quick, complete, .. } = results;
+    let Results { provenance, seeds, quick, complete, cells, .. } = results;
+    let of_cell = |(columns, cell): (_, &Cell)| {
+        let mut row = json!(columns);
+        // By seed, in the unit of the table.
+        row["values"] = json!(cell.simulated.as_ref().map_or(&[][..], |now| &now.seeds.values));
+        row
+    };
     let columns = of_published();
-    let values =
-        results.cells.all.iter().map(|cell| cell.simulated.as_ref().map(|now| &now.seeds.values[..]));
-    let cells = named(&columns, results.rows(None))
-        .zip(values)
-        .map(|(columns, values)| OfCell { columns: columns.collect(), values: values.unwrap_or_default() });
-    let (seeds, quick, complete, cells) = (*seeds, *quick, *complete, cells.collect());
-    lab_kit::export::json(&Whole { schema: SCHEMA, complete, provenance, seeds, quick, cells })
+    let rows = objects(&columns, results.rows(None)).into_iter().zip(&cells.all).map(of_cell);
+    lab_kit::export::json(&json!({
+        "schema": SCHEMA,
+        "complete": complete,
+        "provenance": provenance,
+        "seeds": seeds,
+        "quick": quick,
+        "cells": rows.collect::<Vec<_>>(),
+    }))
 }
 
 #[cfg(test)]
