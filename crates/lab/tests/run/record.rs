@@ -210,34 +210,32 @@ int main(void) {
     );
 }
 
-/// Of a thread with `events`: for how long it slept.
-fn asleep(figures: &Value, events: u64) -> f64 {
+/// A thread with so many events.
+fn thread(figures: &Value, events: u64) -> &Value {
     let threads = figures["threads"].as_array().expect("a list");
-    let row = threads.iter().find(|row| row["events"] == events);
-    row.and_then(|row| row["asleep_ns"].as_f64()).unwrap_or_else(|| panic!("{events} events: {figures}"))
+    threads.iter().find(|row| row["events"] == events).unwrap_or_else(|| panic!("{events} events: {figures}"))
 }
 
-/// A chunk ends after 600 to 1100 events: a few of these threads sleep when theirs has room for less than a
-/// mark.
 #[test]
 fn sleeps_are_recorded_wherever_a_chunk_ends() {
     let main = r"
-static pthread_mutex_t own[140];
+static pthread_mutex_t own[8];
 void *other(void *at) {
     long number = (long)at;
-    take(&own[number], 499 + 5 * number); usleep(30000); take(&own[number], 1);
+    for (long i = 0; i <= 2000 + number; i++) { take(&own[number], 1); usleep(60); }
     return 0;
 }
 int main(void) {
-    pthread_t threads[140];
-    for (long i = 0; i < 140; i++) pthread_create(&threads[i], 0, other, (void *)i);
-    for (int i = 0; i < 140; i++) pthread_join(threads[i], 0);
+    pthread_t threads[8];
+    for (long i = 0; i < 8; i++) pthread_create(&threads[i], 0, other, (void *)i);
+    for (int i = 0; i < 8; i++) pthread_join(threads[i], 0);
 }";
     let Some(run) = run(main, &[]) else { return };
     let figures = run.figures();
-    for number in 0..140 {
-        let asleep = asleep(&figures, 500 + 5 * number);
-        assert!(asleep > 29e6, "thread {number} slept for {asleep} ns: {figures}");
+    for slept in 2000..2008 {
+        let thread = thread(&figures, slept + 1);
+        assert!(number(&thread["sleeps"]) >= slept, "{thread}");
+        assert!(thread["asleep_ns"].as_f64().is_some_and(|ns| ns >= slept as f64 * 60e3), "{thread}");
     }
 }
 
@@ -267,7 +265,8 @@ int main(void) {
     assert_eq!(run.code, Some(0), "{}", run.printed);
     let figures = run.figures();
     let number = |value: &Value| value.as_f64().expect("a number");
-    let (asleep, waited) = (asleep(&figures, 2), number(&run.row(&figures, "a", "mutex")["waited_ns"]));
+    let waited = number(&run.row(&figures, "a", "mutex")["waited_ns"]);
+    let asleep = number(&thread(&figures, 2)["asleep_ns"]);
     assert!(asleep > 19e6 && asleep + waited < number(&figures["span_ns"]) + 1e6, "{figures}");
 }
 

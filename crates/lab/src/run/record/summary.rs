@@ -26,11 +26,12 @@ struct Sum {
     longest_hold: u64,
 }
 
-/// Of one thread: its events, the ticks of times that it slept in without those that it waited for locks, and
-/// for how many nanoseconds of them it ran.
+/// Of one thread: its events, how often it slept, the ticks of times that it did so in without those that it
+/// waited for locks, and for how many nanoseconds of them it ran.
 #[derive(Default)]
 struct Own {
     events: u64,
+    sleeps: u64,
     off: u64,
     ran: u64,
 }
@@ -55,6 +56,7 @@ impl Sums {
             let event = match item {
                 Item::Event(event) => event,
                 Item::Mark(_, What::Off { asked, waited, ran, slept: true }) => {
+                    own.sleeps += 1;
                     own.off = own.off.saturating_add(asked.saturating_sub(waited));
                     own.ran = own.ran.saturating_add(ran);
                     return;
@@ -126,9 +128,15 @@ impl Summary {
     pub(crate) fn json(&self) -> String {
         let (Whole { meta, totals, .. }, Sums { threads, pids, .. }) = (&self.whole, &self.sums);
         let columns = self.columns();
-        let threads = threads.iter().map(|((process, number), Own { events, off, ran })| {
-            let asleep = (meta.ns(*off) - *ran as f64).max(0.0);
-            json!({ "process": process, "number": number, "events": events, "asleep_ns": asleep })
+        let threads = threads.iter().map(|((process, number), own)| {
+            let asleep = (meta.ns(own.off) - own.ran as f64).max(0.0);
+            json!({
+                "process": process,
+                "number": number,
+                "events": own.events,
+                "sleeps": own.sleeps,
+                "asleep_ns": asleep,
+            })
         });
         let processes = pids.iter().map(|(number, pid)| json!({ "number": number, "pid": pid }));
         lab_kit::export::json(&json!({
