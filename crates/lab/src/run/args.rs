@@ -53,7 +53,7 @@ pub(crate) struct Args {
     #[arg(long, exclusive = true)]
     pub list: bool,
 
-    /// More words for the library, such as nopv or spin=200; they count more than those in STANCHION
+    /// More words for the library, such as nopv or spin_ns=20000; they count more than those in STANCHION
     #[arg(long, value_name = "WORDS", value_delimiter = ',', value_parser = word)]
     pub set: Vec<OsString>,
 
@@ -287,7 +287,7 @@ impl Args {
 /// A word of `--set`.
 fn word(word: &str) -> Result<OsString, String> {
     match word.split('=').next().unwrap_or_default().trim() {
-        "" => Err("write words such as nopv or spin=200".to_owned()),
+        "" => Err("write words such as nopv or spin_ns=20000".to_owned()),
         flag @ ("lock" | "stats" | "record") => Err(format!("use --{flag}")),
         _ => Ok(word.into()),
     }
