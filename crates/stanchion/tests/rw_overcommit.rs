@@ -13,7 +13,7 @@ use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use core::time::Duration;
 use stanchion::lock::{PerCpuRwLock, QueuedRwLock};
 use stanchion::lock_api::{RawRwLock, RwLock};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Instant;
 use watch::{Crew, until};
@@ -38,12 +38,14 @@ where
     let readers = 8 * cpus;
     let writing: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(WRITERS as u64)));
     let reading: &'static AtomicU64 = Box::leak(Box::new(AtomicU64::new(0)));
-    let began = Instant::now();
+    // From when all are at work: to start them may take its time.
+    let began: &'static OnceLock<Instant> = Box::leak(Box::default());
+    let is_over = move || began.get().is_some_and(|began| began.elapsed() >= limit);
     let mut crew = Crew::new();
     for _ in 0..readers {
         crew.spawn(move || {
             let mut reads = 0;
-            while writing.load(Relaxed) > 0 && began.elapsed() < limit {
+            while writing.load(Relaxed) > 0 && !is_over() {
                 let words = lock.read();
                 thread::yield_now();
                 assert!(words.iter().all(|word| *word == words[0]), "a torn view");
@@ -58,10 +60,11 @@ where
     let report =
         || format!("{} readers at work, {} writers not done", reading.load(Relaxed), writing.load(Relaxed));
     until("all readers at work", report, || reading.load(Relaxed) == readers as u64);
+    began.get_or_init(Instant::now);
     for _ in 0..WRITERS {
         crew.spawn(move || {
             for _ in 0..writes {
-                if began.elapsed() >= limit {
+                if is_over() {
                     return u64::MAX;
                 }
                 let mut words = lock.write();

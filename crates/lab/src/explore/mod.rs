@@ -91,7 +91,8 @@ fn explore_one(subject: &Subject, args: &Args, progress: &Progress) -> Outcome {
     let work = || loop {
         let from = next.fetch_add(CHUNK, Relaxed);
         let to = limit.load(Relaxed).min(from.saturating_add(CHUNK));
-        let over = args.time.is_some_and(|time| start.elapsed() >= time);
+        // Something is explored however short the time is.
+        let over = from > args.seed && args.time.is_some_and(|time| start.elapsed() >= time);
         if from >= to || over || interrupt::requested() {
             return;
         }
@@ -117,6 +118,11 @@ fn explore_one(subject: &Subject, args: &Args, progress: &Progress) -> Outcome {
     let outcome = Outcome::new(subject, args, &tally, seconds, finding.as_ref());
     if let Some(finding) = &finding {
         progress.aside(|| say!("{}", outcome.told(&args.flags(), finding)));
+    } else if let Some((seed, failure)) = &tally.failure {
+        // A script of its turns does not bring it about: who stays away for good is drawn.
+        let (lock, flags, what) = (subject.name(), args.flags(), &failure.what);
+        let again = format!("again, in full:    stanchion explore --lock {lock}{flags} --replay {seed}");
+        progress.aside(|| say!("{lock}: FAILED with seed {seed}: {what}\n{again}"));
     }
     outcome
 }

@@ -103,7 +103,8 @@ impl Args {
     pub(super) fn orders(&self, rows: &[&Row]) -> Result<Orders, String> {
         let writers = self.writers.unwrap_or_else(|| 2 * cpus());
         let readers = self.readers(false);
-        if writers + readers == 0 {
+        let has_nobody = |share| writers + self.readers(share) == 0;
+        if has_nobody(true) || rows.iter().any(|row| has_nobody(row.skills.shares)) {
             return Err("--writers 0 and --readers 0 leave nobody to torture the lock".to_owned());
         }
         let crowd = writers + self.readers(rows.iter().any(|row| row.skills.shares));
@@ -197,6 +198,11 @@ mod tests {
         assert!(!planned(&["--writers", "4097"]));
         assert!(!planned(&["--readers", "4097"]));
         assert!(planned(&["--writers", "0", "--readers", "1"]));
+        let left = |lock: &str| {
+            let args = args(&["--lock", lock, "--writers", "0"]).expect("valid");
+            args.orders(&args.rows().expect("known")).is_ok()
+        };
+        assert_eq!(["qrw", "qspin", "qrw,qspin"].map(left), [true, false, false]);
         for bad in ["0s", "-1s", "NaNs", "infs", "1e9s", "ten", "10", "241h"] {
             assert!(args(&[&format!("--time={bad}")]).is_err(), "{bad}");
         }

@@ -5,6 +5,7 @@ use super::tally::Tally;
 use crate::one_by_one::{self, Outcome as _};
 use lab_kit::column::Column;
 use serde::{Deserialize, Serialize};
+use signal_hook::consts::SIGKILL;
 use std::io::Write as _;
 
 /// A count of a run that has told everything: who died has not.
@@ -17,7 +18,8 @@ fn tally(name: &str, of: fn(Tally, Tally) -> u64) -> Column<Outcome> {
     Column::new(name, move |seen: &Outcome| seen.counts.map(|(writes, reads)| of(writes, reads)))
 }
 
-/// One way to fail. `NotStarted` says nothing about the lock: no threads or no process were to be had.
+/// One way to fail. `NotStarted` and `Idle` say nothing about the lock: no threads or no process were to be had,
+/// or nobody came round to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Failure {
@@ -31,6 +33,7 @@ pub(crate) enum Failure {
     Crashed { signal: i32 },
     Exited { code: i32 },
     NotStarted,
+    Idle,
     Overdue { seconds: f64 },
 }
 
@@ -63,6 +66,7 @@ impl core::fmt::Display for Failure {
                 write!(f, "exit code {THREAD_SANITIZER}: ThreadSanitizer reported a race (above)")
             }
             Self::Exited { code } => write!(f, "ended early with exit code {code}"),
+            Self::Idle => write!(f, "nobody acquired anything: give it more --time"),
             Self::NotStarted => write!(f, "the run could not be started"),
             Self::Overdue { seconds } => write!(f, "not done after {seconds:.0} s, killed"),
         }
@@ -153,6 +157,10 @@ impl Outcome {
             self.failures.push(Failure::Miscount { lock, counted, acquired });
         }
         self.failures.extend(finished.serial.clone().map(|lock| Failure::Serial { lock }));
+        let acquired = finished.writes.total + finished.reads.total;
+        if acquired == 0 && finished.threads > 0 && !finished.cut_short && self.failures.is_empty() {
+            self.failures.push(Failure::Idle);
+        }
         self.counts = Some((finished.writes, finished.reads));
         self.finished = Some(finished);
     }
@@ -212,9 +220,16 @@ impl one_by_one::Outcome for Outcome {
         self.failures.is_empty()
     }
 
-    /// A run that could not begin has caught nothing.
+    /// A run that could not begin has caught nothing. One that ended without a word may not have begun.
     fn caught(&self) -> bool {
-        self.failures.iter().any(|failure| *failure != Failure::NotStarted)
+        let has_begun = self.counts.is_some();
+        self.failures.iter().any(|failure| match failure {
+            Failure::NotStarted | Failure::Idle => false,
+            Failure::Exited { .. } | Failure::Overdue { .. } | Failure::Crashed { signal: SIGKILL } => {
+                has_begun
+            }
+            _ => true,
+        })
     }
 }
 
@@ -234,6 +249,10 @@ mod tests {
         assert_eq!(good(&[]), [true, false]);
         assert_eq!(good(&[Failure::Torn { count: 1 }]), [false, true]);
         assert_eq!(good(&[Failure::NotStarted]), [false, false], "a run that never began has caught nothing");
+        assert_eq!(good(&[Failure::Exited { code: 101 }]), [false, false], "nor has one that may not have");
+        assert_eq!(good(&[Failure::Crashed { signal: libc::SIGSEGV }]), [false, true]);
+        let begun = Outcome { counts: Some(<_>::default()), ..outcome(&[Failure::Exited { code: 66 }]) };
+        assert!(!report(vec![begun], true).failed());
     }
 
     #[test]
@@ -242,6 +261,9 @@ mod tests {
         seen.finish(Finished::default());
         assert!(seen.passed());
         assert_eq!(seen.verdict(), "passed");
+        let mut idle = outcome(&[]);
+        idle.finish(Finished { threads: 4, ..Finished::default() });
+        assert_eq!((idle.verdict(), idle.caught()), ("FAILED", false));
         seen.finish(Finished {
             counts: Counts { exclusion: 2, torn: 1, ..Counts::default() },
             panicked: 1,

@@ -47,10 +47,6 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
         progress.set(start.elapsed().as_millis() as u64);
         // The child ends with its standard input.
         outcome.interrupted |= interrupt::requested() && child.child.stdin.take().is_some();
-        if start.elapsed() >= limit {
-            outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
-            return outcome;
-        }
         // First, so that all it said is there to be read. One that cannot be waited for is told of below.
         let has_ended = child.has_ended_within(TICK).unwrap_or(true);
         // Looked at now and then, without a reader thread and a channel: a ThreadSanitizer build would report
@@ -67,10 +63,18 @@ pub(crate) fn run_child(row: &Row, orders: Orders, progress: &Progress) -> Outco
         if has_ended {
             break;
         }
+        // Only then: who was stopped for long finds a child that is done.
+        if start.elapsed() >= limit {
+            outcome.failures.push(Failure::Overdue { seconds: limit.as_secs_f64() });
+            return outcome;
+        }
     }
     match child.wait(None, || ()) {
         Ok(gone) => ended(&mut outcome, gone.status),
-        Err(error) => outcome.notes.push(format!("could not wait for the child: {error}")),
+        Err(error) => {
+            outcome.notes.push(format!("could not wait for the child: {error}"));
+            outcome.failures.push(Failure::NotStarted);
+        }
     }
     outcome
 }

@@ -62,7 +62,7 @@ pub(super) fn run<L: Tortured>(orders: Orders, skills: Skills) {
 /// What is the same for all locks, so that it is compiled once.
 fn conduct(arena: &'static Arena, work: &'static Work) {
     // The parent holds the other end of standard input for as long as it wants this run to go on.
-    std::thread::spawn(|| {
+    spawn("parent".to_owned(), || {
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         CUT_SHORT.store(true, Relaxed);
     });
@@ -86,6 +86,8 @@ struct Session {
     shuffle: Option<Shuffle>,
     /// The workers', then the tormentor's if there is one.
     threads: Vec<Option<JoinHandle<()>>>,
+    /// How many threads each worker's slot had before: what they draw depends on no other slot.
+    had: Vec<u64>,
     watchdog: Watchdog,
     done: Finished,
     next_stats: Duration,
@@ -115,6 +117,7 @@ impl Session {
             rng: stream(orders.seed, u64::MAX - 1),
             shuffle: extras.shuffle.then(probe),
             threads,
+            had: vec![0; arena.workers().len()],
             watchdog: Watchdog::new(arena.slots.len(), stall, long_hold),
             done: Finished::default(),
             next_stats: Duration::from_secs_f64(orders.stat_interval),
@@ -161,14 +164,16 @@ impl Session {
                 // SAFETY: this thread has just acquired it.
                 unsafe { lock.release(Side::Reads) };
             });
-            let start = Instant::now();
-            while !reader.is_finished() && start.elapsed() < COMPANY {
+            // Not by the clock: a machine that was suspended is nobody's fault.
+            let mut ticks = COMPANY.as_millis() / TICK.as_millis();
+            while !reader.is_finished() && ticks > 0 {
+                ticks -= 1;
                 std::thread::sleep(TICK);
             }
             let alone = !reader.is_finished();
             // SAFETY: acquired to read, above.
             unsafe { lock.release(Side::Reads) };
-            reader.join().is_err() || alone
+            alone || reader.join().is_err()
         };
         (0..TEST_LOCKS).find(serial).map(lock_name)
     }
@@ -180,7 +185,8 @@ impl Session {
                 self.done.panicked += u64::from(gone.join().is_err());
             }
             if thread.is_none() && number < self.arena.workers().len() && !self.arena.stopping() {
-                let (work, generation) = (self.work, self.done.threads);
+                let (work, generation) = (self.work, self.had[number]);
+                self.had[number] += 1;
                 self.done.threads += 1;
                 *thread = Some(spawn(self.arena.name(number), move || work(number, generation)));
             }
@@ -298,7 +304,7 @@ impl Session {
             jain: jain(&shares),
             counts,
             miscounted: counters.filter(|(_, counted, written)| counted != written).collect(),
-            handler_acquired: workers.iter().map(|slot| slot.progress() - slot.written() - slot.read()).sum(),
+            handler_acquired: workers.iter().map(Slot::handled).sum(),
             handler_deepest: deepest.unwrap_or(0),
             shared,
             serial: serial.then(|| self.serial()).flatten(),

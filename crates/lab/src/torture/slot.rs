@@ -151,9 +151,14 @@ impl Slot {
         self.read.load(Relaxed)
     }
 
+    /// By handlers on the slot's threads.
+    pub(crate) fn handled(&self) -> u64 {
+        sum(&self.written[TASK_LOCKS..]) + self.handler_read.load(Relaxed)
+    }
+
     /// Every acquisition on this slot's threads, also in handlers: what the watchdog calls progress.
     pub(crate) fn progress(&self) -> u64 {
-        sum(&self.written) + self.read() + self.handler_read.load(Relaxed)
+        self.written() + self.read() + self.handled()
     }
 }
 

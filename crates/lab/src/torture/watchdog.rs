@@ -39,6 +39,8 @@ pub(crate) struct Watchdog {
     long_hold: Duration,
     tracks: Vec<Track>,
     last: Duration,
+    /// When somebody was last seen that holds for long.
+    held_long: Option<Duration>,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -52,7 +54,8 @@ struct Track {
 
 impl Watchdog {
     pub(crate) fn new(slots: usize, stall: Duration, long_hold: Duration) -> Self {
-        Self { stall, long_hold, tracks: vec![Track::default(); slots], last: Duration::ZERO }
+        let tracks = vec![Track::default(); slots];
+        Self { stall, long_hold, tracks, last: Duration::ZERO, held_long: None }
     }
 
     /// How long `slot` has made no progress, as of the last judgement.
@@ -75,6 +78,9 @@ impl Watchdog {
             self.tracks.iter_mut().for_each(|track| track.since += gap);
         }
         self.last = now;
+        if samples.iter().any(|sample| sample.does(|activity| activity == Activity::HoldingLong)) {
+            self.held_long = Some(now);
+        }
         let served = samples.iter().map(|sample| sample.progress).sum();
         for (track, sample) in self.tracks.iter_mut().zip(samples) {
             // A context between acquisitions waits for nothing, so its wait has not begun.
@@ -85,21 +91,22 @@ impl Watchdog {
         }
         let idle = self.idle_all();
         let involved = samples.iter().any(|sample| sample.does(Activity::involves_lock));
-        if involved && idle >= self.limit(samples) {
+        if involved && idle >= self.limit() {
             return Verdict::Stalled(idle);
         }
         self.starved(samples, served)
     }
 
-    /// While somebody holds for long, everybody else is excused for as long as that takes.
-    fn limit(&self, samples: &[Sample]) -> Duration {
-        let holds_long = |sample: &Sample| sample.does(|activity| activity == Activity::HoldingLong);
-        if samples.iter().any(holds_long) { self.stall + self.long_hold } else { self.stall }
+    /// While somebody holds for long, everybody else is excused for as long as that takes; and then until the
+    /// next one has the lock.
+    fn limit(&self) -> Duration {
+        let excused = self.held_long.is_some_and(|seen| self.last.saturating_sub(seen) < self.stall);
+        if excused { self.stall + self.long_hold } else { self.stall }
     }
 
     fn starved(&mut self, samples: &[Sample], served: u64) -> Verdict {
         let rounds = STARVED_AFTER_ROUNDS * samples.len() as u64;
-        let limit = self.limit(samples) * STARVED_AFTER_STALLS;
+        let limit = self.limit() * STARVED_AFTER_STALLS;
         for (slot, sample) in samples.iter().enumerate() {
             let idle = self.idle(slot);
             let waits = sample.doing.at(sample.doing.depth()).0 == Activity::Waiting;
@@ -179,6 +186,16 @@ mod tests {
             "{:?}",
             watch(90, long, held)
         );
+    }
+
+    #[test]
+    fn a_hand_over_after_a_long_hold_may_take_its_time_but_not_for_ever() {
+        let held_until = |step: u32| {
+            let activity = if step <= 50 { Activity::HoldingLong } else { Activity::Releasing };
+            vec![sample(3, activity), sample(9, Activity::Waiting)]
+        };
+        let seen = watch(200, Duration::from_secs(5), held_until);
+        assert!(matches!(seen, Some((80, Verdict::Stalled(_)))), "{seen:?}");
     }
 
     #[test]
