@@ -140,9 +140,9 @@ typedef struct stanchion_class_t {
  * A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly
  * ever meet a writer.
  *
- * `STANCHION_PERCPU_RWLOCK_INIT_IN(&class)` makes a free lock of a class; if all bytes are zero, it is a free
- * lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
- * it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
+ * `STANCHION_PERCPU_RWLOCK_INIT_IN(&class)` makes a free lock of a class; if all bytes are zero, it is a
+ * free lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits
+ * for it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
  */
 typedef struct stanchion_percpu_rwlock_t {
   /**
@@ -419,8 +419,8 @@ int stanchion_counted_mutex_unlock(struct stanchion_counted_mutex_t *lock) STANC
  *
  * - Returns: 0, `EAGAIN` if too many read locks are held (16384 through the lock's word, or 65536 by the
  *   thread), or `EINVAL` if `lock` or its class is null or misaligned.
- * - Progress: waits for writers only, and sleeps. Once a writer has the lock's own word, and waits for the cells
- *   of its class only, no new reader passes it.
+ * - Progress: waits for writers only, and sleeps. Once a writer has the lock's own word, and waits for the
+ *   cells of its class only, no new reader passes it.
  *
  * Caller: `lock` points at a lock that was initialised before its first use.
  */

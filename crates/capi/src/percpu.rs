@@ -26,9 +26,9 @@ disguise!(stanchion_class_t, Class);
 /// A reader-writer lock whose readers write to nothing that they share: for readers on many CPUs that hardly
 /// ever meet a writer.
 ///
-/// `STANCHION_PERCPU_RWLOCK_INIT_IN(&class)` makes a free lock of a class; if all bytes are zero, it is a free
-/// lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits for
-/// it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
+/// `STANCHION_PERCPU_RWLOCK_INIT_IN(&class)` makes a free lock of a class; if all bytes are zero, it is a
+/// free lock of the class that all such locks share. It may be moved or freed while nobody holds it or waits
+/// for it, and the thread that wrote it last has returned. Memory: 40 bytes, and as its class says.
 #[derive(Debug)]
 #[repr(C)]
 pub struct stanchion_percpu_rwlock_t {
@@ -102,8 +102,8 @@ unsafe fn classed(lock: *const stanchion_percpu_rwlock_t, body: impl FnOnce(&Loc
 ///
 /// - Returns: 0, `EAGAIN` if too many read locks are held (16384 through the lock's word, or 65536 by the
 ///   thread), or `EINVAL` if `lock` or its class is null or misaligned.
-/// - Progress: waits for writers only, and sleeps. Once a writer has the lock's own word, and waits for the cells
-///   of its class only, no new reader passes it.
+/// - Progress: waits for writers only, and sleeps. Once a writer has the lock's own word, and waits for the
+///   cells of its class only, no new reader passes it.
 ///
 /// # Safety
 ///

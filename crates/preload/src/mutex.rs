@@ -8,16 +8,11 @@
 //! Functions that are exported ask of their callers what POSIX does.
 #![expect(clippy::missing_safety_doc, reason = "the head says it for all")]
 
-use crate::config;
 use crate::libc_own::own;
 use crate::locks::Choice;
 use crate::object::{DESTROYED, Kind, Mutex, NORMAL};
-use crate::rules;
 use crate::stats::{self, Attempt, Left};
-use crate::time;
-use crate::trace;
-use crate::two;
-use crate::uses;
+use crate::{config, rules, time, trace, two, uses};
 use core::ffi::c_int;
 use core::sync::atomic::Ordering;
 use libc::{EBUSY, EDEADLK, EPERM, ETIMEDOUT, clockid_t, pthread_mutex_t, pthread_mutexattr_t, timespec};

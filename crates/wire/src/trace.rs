@@ -39,8 +39,8 @@ pub mod mark {
     /// The bit of a mark's first byte.
     pub const BIT: u8 = 0x80;
     /// Much time has passed since the thread last took or released something, in which it gave its CPU up and
-    /// waited for no lock, or nobody took its CPU: ticks since the system was last asked, how many of them it waited for locks, and for how
-    /// many nanoseconds it ran.
+    /// waited for no lock, or nobody took its CPU: ticks since the system was last asked, how many of them it
+    /// waited for locks, and for how many nanoseconds it ran.
     pub const SLEPT: u8 = 0;
     /// The same, if it was not so, and its CPU was taken from it.
     pub const PREEMPTED: u8 = 1;

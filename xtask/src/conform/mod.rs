@@ -84,7 +84,7 @@ pub(crate) fn run(root: &Path, request: &Request) -> Result<bool> {
     let mut cases = runner::suite(root, request.target.is_some())?;
     let jobs = request.jobs.unwrap_or_else(|| thread::available_parallelism().map_or(1, usize::from)).max(1);
     let usual = if request.self_test { TIMEOUT_BROKEN } else { TIMEOUT };
-    let timeout = request.timeout.map_or(usual, |seconds| Duration::from_secs(seconds));
+    let timeout = request.timeout.map_or(usual, Duration::from_secs);
     if request.self_test {
         return broken::run(root, &cases, jobs, timeout);
     }

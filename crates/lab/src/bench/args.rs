@@ -65,9 +65,9 @@ pub(crate) struct Measure {
 #[command(after_help = EXIT_CODES)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Args {
-    /// Our locks to measure: names separated by commas, or 'all', or 'none'; a peer's name is taken too. With
-    /// other tunables: stanchion:turn_us=200:hand_over=0 [default: stanchion,ticket,qspin; of reader-writer
-    /// locks: qrw,percpu-rw,rw-simple]
+    /// Our locks to measure: names separated by commas, 'all', 'variants' or 'none'; a peer's name is taken
+    /// too. With other tunables: stanchion:turn_us=200:hand_over=0 [default: stanchion,ticket,qspin; of
+    /// reader-writer locks: qrw,percpu-rw,rw-simple]
     #[arg(long, value_name = "LIST", value_parser = LockNames::ALL, hide_possible_values = true)]
     pub lock: Option<String>,
 

@@ -18,8 +18,8 @@ fn tally(name: &str, of: fn(Tally, Tally) -> u64) -> Column<Outcome> {
     Column::new(name, move |seen: &Outcome| seen.counts.map(|(writes, reads)| of(writes, reads)))
 }
 
-/// One way to fail. `NotStarted` and `Idle` say nothing about the lock: no threads or no process were to be had,
-/// or nobody came round to it.
+/// One way to fail. `NotStarted` and `Idle` say nothing about the lock: no threads or no process were to be
+/// had, or nobody came round to it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub(crate) enum Failure {
