@@ -1,5 +1,5 @@
 # find_package(Stanchion) defines the target Stanchion::stanchion, and Stanchion::static for the archive.
-get_filename_component(_stanchion_lib "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+get_filename_component(_stanchion_lib "${CMAKE_CURRENT_LIST_DIR}/../.." REALPATH)
 get_filename_component(_stanchion_include "${_stanchion_lib}/@UP@/include" ABSOLUTE)
 
 if(NOT TARGET Stanchion::stanchion)

@@ -34,7 +34,7 @@ install_packages
 # A program of the bare root that has threads and mutexes, as it is.
 inside 'seq 300000 | stanchion run -- sort -rn --parallel=4 | head -1 | grep -qx 300000'
 inside 'seq 300000 | stanchion-preload -- sort -rn --parallel=4 | head -1 | grep -qx 300000'
-inside 'STANCHION=verbose stanchion-preload sort --version 2>&1 | grep "stanchion"'
+inside 'STANCHION=verbose stanchion-preload sort --version 2>&1 | grep "replaces mutexes by lock=stanchion,"'
 inside 'stanchion --version && test -s /usr/share/bash-completion/completions/stanchion'
 remove_packages
 
@@ -79,5 +79,6 @@ CMAKE
 inside 'cd /tmp && cc -pthread use.c -o use $(pkg-config --cflags --libs stanchion) && ./use'
 inside 'cd /tmp && cmake -S . -B build >/dev/null && cmake --build build >/dev/null && build/shared && build/archive'
 inside 'cd /tmp && stanchion run -- ./use && stanchion-preload -- ./use && stanchion-preload -l pv-qspin ./use'
+inside 'cd /tmp && STANCHION=verbose stanchion-preload -l pv-qspin ./use 2>&1 | grep "replaces mutexes by lock=pv-qspin,"'
 remove_packages
 echo "deb: installed, used and removed on $suite"

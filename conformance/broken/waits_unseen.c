@@ -1,6 +1,5 @@
 /* Broken: a mutex with which threads wait for a condition counts as unused while nobody holds it.
  * caught by: cond_uses.until_all_are_woken/private cond_uses.until_it_is_cancelled/inherit-mutex cond_uses.not_in_a_child
- * caught by: mutex_special.owner_died_and_it_was_not_repaired/normal
  * passes: cond_uses.until_its_deadline/private cond_uses.unless_the_wait_fails mutex.destroy_of_a_held_one_is_busy/normal cond.ring/private
  */
 #include "real.h"

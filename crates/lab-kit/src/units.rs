@@ -90,7 +90,10 @@ pub fn three_figures(value: f64) -> String {
         size if size >= 9.995 => format!("{value:.1}"),
         size if size >= 0.0995 => format!("{value:.2}"),
         size if size >= 0.001 => format!("{value:.3}"),
-        _ => format!("{value:.5}"),
+        size => {
+            let digits = (1.0 - size.log10().floor()) as usize;
+            format!("{value:.digits$}")
+        }
     }
 }
 
@@ -108,7 +111,9 @@ pub fn without_zeros(value: &str) -> &str {
 
 /// Three figures without zeros at their end.
 pub fn plain(value: f64) -> String {
-    without_zeros(&three_figures(value)).to_owned()
+    // Steps of ticks have two figures, of numbers that have one more.
+    let digits = (2.0 - value.abs().log10().floor()).clamp(0.0, 12.0) as usize;
+    without_zeros(&format!("{value:.digits$}")).to_owned()
 }
 
 /// A share as a percentage with as many figures as it deserves.
@@ -174,6 +179,13 @@ mod tests {
             assert_eq!(within(1_u8, 9)(bad), Err("must be a number from 1 to 9".to_owned()), "{bad}");
         }
         assert!(within(0.5, 2.0)("nan").is_err());
+    }
+
+    #[test]
+    fn small_figures_and_ticks_are_not_rounded_to_others() {
+        assert_eq!([0.00083, 0.000_004, 0.0].map(three_figures), ["0.00083", "0.0000040", "0"]);
+        assert_eq!([0.0025, 0.0075, 0.0125, 0.125].map(plain), ["0.0025", "0.0075", "0.0125", "0.125"]);
+        assert_eq!([0.0, 1e-6, 2.5, 1000.0].map(plain), ["0", "0.000001", "2.5", "1000"]);
     }
 
     #[test]

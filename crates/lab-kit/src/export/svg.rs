@@ -139,7 +139,10 @@ fn nice_step(least: f64) -> f64 {
 impl Plot<'_> {
     /// The picture, or a sentence where there is nothing to draw.
     pub fn render(&self) -> Markup {
-        let values = self.series.iter().flat_map(|series| series.points.iter().map(|point| point.value));
+        let bar = |point: &Point| point.range.filter(|_| point.value > 0.0);
+        let most = |point: &Point| bar(point).map_or(point.value, |(_, most)| most.max(point.value));
+        let values = self.series.iter().flat_map(|series| &series.points);
+        let values = values.flat_map(|point| [point.value, most(point)]);
         let Some(axis) = Axis::over(values, self.scale) else {
             return html! { p.none { (self.title) ": nothing was measured" } };
         };
@@ -334,6 +337,12 @@ mod tests {
         assert_eq!(svg.matches("class=\"error\"").count(), 3);
         assert!(svg.contains("a&lt;b, 1 thread: 1<") && svg.contains("a&lt;b, 4 threads: 5<"), "{svg}");
         assert!(svg.contains("stalled with 2 threads") && svg.contains(">10</text>"));
+    }
+
+    #[test]
+    fn an_axis_holds_the_ends_of_bars() {
+        // The bar of 9.8 ends at 10.3.
+        assert!(plot(&[1.0, 9.8], Scale::Linear).contains(">12.5</text>"));
     }
 
     #[test]

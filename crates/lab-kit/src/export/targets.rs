@@ -65,7 +65,12 @@ impl Targets {
             });
             match opened {
                 Ok((file, stream)) => targets.0.push(Target { path, file, stream, fresh, current: false }),
-                Err(error) => return Err(message(&path, "cannot write", &error)),
+                Err(error) => {
+                    if fresh && !is_stream {
+                        let _ = fs::remove_file(&path);
+                    }
+                    return Err(message(&path, "cannot write", &error));
+                }
             }
         }
         Ok(targets)
