@@ -52,6 +52,8 @@ struct Simulate {
     contexts: Option<usize>,
     /// Contexts for each unit of a row, as for rows of nodes.
     contexts_per_row: Option<usize>,
+    /// The most contexts that the program starts, whatever it is asked for.
+    most_contexts: Option<usize>,
     /// Path of a lock's column.
     cells: Option<String>,
     /// What the file calls a lock's column, where that is not the lock's name.
@@ -220,7 +222,8 @@ fn plans(file: &toml::Table, simulate: &Simulate) -> Result<Vec<Plan>, String> {
                 label: number.to_string(),
                 contexts: simulate
                     .contexts
-                    .unwrap_or(number as usize * simulate.contexts_per_row.unwrap_or(1)),
+                    .unwrap_or(number as usize * simulate.contexts_per_row.unwrap_or(1))
+                    .min(simulate.most_contexts.unwrap_or(usize::MAX)),
                 workload: None,
                 sets,
                 cell: format!("{cells}.{index}"),
