@@ -17,7 +17,8 @@ const CXX: &str = "aarch64-linux-gnu-g++";
 const EMULATOR: [&str; 3] = ["qemu-aarch64", "-L", "/"];
 /// Tests of the library that mean nothing in an emulator of programs: it loses threads in a child, has no
 /// room for thousands of threads, and no restartable sequences, which say where a thread runs.
-const NOT_EMULATED: &[&str] = &["fork", "fork_chain", "fork_sleepers", "many", "plugin", "preempted"];
+const NOT_EMULATED: &[&str] =
+    &["fork", "fork_blocked", "fork_chain", "fork_sleepers", "many", "plugin", "preempted"];
 /// What the tests take for a hang, in seconds: emulated code is ten times as slow.
 const LIMIT: &str = "600";
 
