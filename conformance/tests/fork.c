@@ -25,6 +25,12 @@ static void *busy(void *unused) {
     return NULL;
 }
 
+/* One that is just beginning may hold a lock of the allocator. A sanitizer's allocator has it locked in the child for ever. */
+static void start_all(pthread_t *threads, int count) {
+    for (int i = 0; i < count; i++) threads[i] = START(busy, NULL);
+    AWAIT(READ(&begun) == count);
+}
+
 /* An allocator's way: all locks are taken before the fork, and released on both sides. */
 static void before(void) {
     GIVES(pthread_mutex_lock(&M), 0);
@@ -65,8 +71,7 @@ TEST_EACH(locks_held_across_fork, OWNERLESS) {
     make_mutex(&M, &OWNERLESS[row]);
     make_mutex(&OTHER, &OWNERLESS[row]);
     GIVES(pthread_atfork(before, after, after), 0);
-    for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
-    AWAIT(READ(&begun) == THREADS); /* One that is just beginning may hold a lock of the allocator, which a sanitizer's does not give back. */
+    start_all(threads, THREADS);
     for (int round = 0; round < 15 && time_left(); round++) {
         pid_t child = forked();
         if (child == 0) child_uses_locks();
@@ -81,8 +86,7 @@ TEST(rwlock_held_across_fork) {
     enum { THREADS = 3 };
     pthread_t threads[THREADS];
     use_rwlock = 1;
-    for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
-    AWAIT(READ(&begun) == THREADS); /* One that is just beginning may hold a lock of the allocator, which a sanitizer's does not give back. */
+    start_all(threads, THREADS);
     for (int round = 0; round < 10 && time_left(); round++) {
         before();
         pid_t child = forked();
@@ -104,8 +108,7 @@ TEST(rwlock_held_across_fork) {
 TEST(contended_before_fork) {
     enum { THREADS = 4 };
     pthread_t threads[THREADS];
-    for (int i = 0; i < THREADS; i++) threads[i] = START(busy, NULL);
-    AWAIT(READ(&begun) == THREADS); /* One that is just beginning may hold a lock of the allocator, which a sanitizer's does not give back. */
+    start_all(threads, THREADS);
     for (int round = 0; round < 15 && time_left(); round++) {
         GIVES(pthread_mutex_lock(&M), 0);
         GIVES(pthread_mutex_lock(&OTHER), 0);

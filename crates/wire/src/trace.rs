@@ -38,11 +38,11 @@ pub const LONGEST: usize = 41;
 pub mod mark {
     /// The bit of a mark's first byte.
     pub const BIT: u8 = 0x80;
-    /// Much time has passed since the thread last took or released something, in which it gave its CPU up and
-    /// waited for no lock, or nobody took its CPU: ticks since the system was last asked, how many of them it
-    /// waited for locks, and for how many nanoseconds it ran.
+    /// Much time has passed since the thread last took or released something, and it slept: nobody took its
+    /// CPU, or it gave that up and waited for nothing. Ticks since the system was last asked, how many of
+    /// them it waited for locks and conditions, and for how many nanoseconds it ran.
     pub const SLEPT: u8 = 0;
-    /// The same, if it was not so, and its CPU was taken from it.
+    /// The same of a thread that was put aside.
     pub const PREEMPTED: u8 = 1;
     /// It waited for a condition and was notified: for how long, and the condition's address.
     pub const WAITED: u8 = 2;

@@ -23,7 +23,7 @@ pub(super) const LIBC: &str = "libc";
 /// The broken libraries, in tests/programs/preload.
 pub(crate) const BROKEN: [&str; 3] = ["no_exclusion", "gives_up", "lost_wakeups"];
 /// Chance decides whether two threads meet in a lock that excludes nobody; so many runs must be enough. Most
-/// are noticed in the first. Five in a row were not in a night whose host gave little of a second CPU.
+/// are noticed in the first; once, five in a row were not.
 const TRIES: usize = 30;
 /// A hang is no end within so many times what the program takes under libc.
 const TIMEOUT_FACTOR: f64 = 4.0;

@@ -139,10 +139,9 @@ fn nice_step(least: f64) -> f64 {
 impl Plot<'_> {
     /// The picture, or a sentence where there is nothing to draw.
     pub fn render(&self) -> Markup {
-        let bar = |point: &Point| point.range.filter(|_| point.value > 0.0);
-        let most = |point: &Point| bar(point).map_or(point.value, |(_, most)| most.max(point.value));
-        let values = self.series.iter().flat_map(|series| &series.points);
-        let values = values.flat_map(|point| [point.value, most(point)]);
+        let points = self.series.iter().flat_map(|series| &series.points).filter(|point| point.value > 0.0);
+        let values =
+            points.flat_map(|point| [point.value, point.range.map_or(point.value, |(_, most)| most)]);
         let Some(axis) = Axis::over(values, self.scale) else {
             return html! { p.none { (self.title) ": nothing was measured" } };
         };

@@ -165,16 +165,11 @@ impl Setting {
             }
         }
         self.cpus = cpus.unwrap_or_else(|| available_cpus().into_iter().take(2).collect());
-        let work = match workload {
-            Workload::Conform => 1200.0,
-            // Its guest takes that many times its limit of a stall for one, which it has to live to see.
-            Workload::Torture => {
-                let groups = u64::from(self.vcpus).div_ceil(4).div_ceil(4);
-                120.0 + self.seconds.unwrap_or(0.0) + (self.stall().unwrap_or(0) * groups) as f64
-            }
-            _ => 120.0 + self.seconds.unwrap_or(0.0),
-        };
-        self.limit_s = limit.unwrap_or(work);
+        // The guest's torture takes so many times its limit of a stall for one, which it has to live to see.
+        let groups = u64::from(self.vcpus).div_ceil(4).div_ceil(4);
+        let stall = self.stall().filter(|_| workload == Workload::Torture).unwrap_or(0) * groups;
+        let work = 120.0 + self.seconds.unwrap_or(0.0) + stall as f64;
+        self.limit_s = limit.unwrap_or(if workload == Workload::Conform { 1200.0 } else { work });
         Ok(())
     }
 

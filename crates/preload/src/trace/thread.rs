@@ -65,14 +65,19 @@ fn with(change: impl FnOnce(&mut Chunk)) -> bool {
     }
 }
 
+/// The thread does something at `at`. If that is long after what it did before, a mark says what it did
+/// meanwhile.
+#[inline(always)]
+fn step(chunk: &mut Chunk, at: u64) {
+    if at.saturating_sub(chunk.last_step) > LONG {
+        off_cpu::look(chunk, at);
+    }
+    chunk.last_step = at;
+}
+
 /// The thread comes for a lock that it may have to wait for.
 pub(super) fn comes(came: u64) {
-    with(|chunk| {
-        if came.saturating_sub(chunk.last_step) > LONG {
-            off_cpu::look(chunk, came);
-            chunk.last_step = came;
-        }
-    });
+    with(|chunk| step(chunk, came));
 }
 
 #[inline(always)]
@@ -80,9 +85,7 @@ pub(super) fn enter(address: usize, kind: u64, came: u64, got: u64) {
     let key = key(address, kind);
     with(|chunk| {
         let got = got.max(came);
-        if came.saturating_sub(chunk.last_step) > LONG {
-            off_cpu::look(chunk, came);
-        }
+        step(chunk, came);
         off_cpu::waited(chunk, came, got);
         chunk.last_step = got;
         let held = Held { key, came, got };
@@ -114,10 +117,7 @@ fn forget_key(chunk: &mut Chunk, key: u64) -> Option<Held> {
 pub(super) fn left(address: usize, kind: u64, at: u64) {
     let key = key(address, kind);
     let is_counted = with(|chunk| {
-        if at.saturating_sub(chunk.last_step) > LONG {
-            off_cpu::look(chunk, at);
-        }
-        chunk.last_step = at;
+        step(chunk, at);
         match forget_key(chunk, key) {
             Some(held) => write_here(chunk, &held, at),
             None => chunk.dropped += 1,
@@ -132,8 +132,8 @@ pub(super) fn left(address: usize, kind: u64, at: u64) {
 /// Something happened at the condition at `address` that took `span` and was over at `at`.
 pub(super) fn at_condition(what: u8, address: usize, span: u64, at: u64) {
     with(|chunk| {
-        if span == 0 && at.saturating_sub(chunk.last_step) > LONG {
-            off_cpu::look(chunk, at);
+        if span == 0 {
+            step(chunk, at);
         }
         off_cpu::waited(chunk, at.saturating_sub(span), at);
         chunk.last_step = at;
