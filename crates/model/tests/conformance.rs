@@ -98,7 +98,7 @@ mod detectors {
     use stanchion_core::RawLock;
     use stanchion_family::ByteLock;
     use stanchion_model::check::Kind;
-    use stanchion_suite::broken::{Byte, Counted, NONE, RW_NONE};
+    use stanchion_suite::broken::{Byte, Counted, NONE, RW_NONE, RW_SERIAL};
     use stanchion_suite::{mutex, rw};
 
     fn failure(check: fn(Load)) -> Option<Kind> {
@@ -117,6 +117,12 @@ mod detectors {
     fn a_lock_without_exclusion_is_caught() {
         assert_eq!(failure(mutex::excludes::<Explored, Byte<Model, NONE>>), Some(Kind::Race));
         assert_eq!(failure(rw::excludes::<Explored, Counted<Model, RW_NONE>>), Some(Kind::Race));
+    }
+
+    #[test]
+    fn a_downgraded_holder_that_keeps_readers_out_is_caught() {
+        let rwlock = failure(rw::downgraded_beside_readers::<Explored, Counted<Model, RW_SERIAL>>);
+        assert_eq!(rwlock, Some(Kind::Stuck));
     }
 
     /// Whoever waits for ever is seen, not waited for.

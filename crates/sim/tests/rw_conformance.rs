@@ -18,7 +18,7 @@ mod detectors {
     use super::*;
     use stanchion_sim::Sim;
     use stanchion_sim::explore::Stepped;
-    use stanchion_suite::broken::{Counted, RW_NONE, SOUND};
+    use stanchion_suite::broken::{Counted, RW_NONE, RW_SERIAL, SOUND};
     use stanchion_suite::rw;
     use std::panic::catch_unwind;
 
@@ -27,6 +27,7 @@ mod detectors {
         let sound = catch_unwind(|| {
             rw::excludes::<Stepping, Counted<Stepped, SOUND>>(LOAD);
             rw::reads_again_while_a_writer_waits::<Stepping, Counted<Stepped, SOUND>>(LOAD);
+            rw::downgraded_beside_readers::<Stepping, Counted<Stepped, SOUND>>(LOAD);
         });
         assert!(sound.is_ok(), "the tests below catch what is broken");
     }
@@ -38,6 +39,13 @@ mod detectors {
         Timed::machine(SHARED);
         let caught = catch_unwind(|| rw::tries_fail_while_held::<Timed, Counted<Sim, RW_NONE>>(LOAD));
         assert!(caught.is_err(), "on a machine with a clock, too");
+    }
+
+    #[test]
+    fn a_downgraded_holder_that_keeps_readers_out_is_caught() {
+        let caught =
+            catch_unwind(|| rw::downgraded_beside_readers::<Stepping, Counted<Stepped, RW_SERIAL>>(LOAD));
+        assert!(caught.is_err(), "the body must notice that no reader comes in");
     }
 
     #[test]

@@ -45,11 +45,12 @@ macro_rules! rw_bodies {
             tries_fail_while_held = TriesFailWhileHeld;
             released_in_any_order = ReleasedInAnyOrder;
             downgrades = Downgrades;
+            downgraded_beside_readers = DowngradedBesideReaders;
         }
     };
 }
 
-/// A body for some reader-writer locks, by the word that says so in the catalogue.
+/// Bodies for some reader-writer locks, by the word that says so in the catalogue.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! rw_extra {
@@ -57,7 +58,10 @@ macro_rules! rw_extra {
         $callback! { [$($argument)*] ReaderWriter, rw: reads_again_while_a_writer_waits = ReadsAgainWhileAWriterWaits; }
     };
     (upgrades; $callback:path; $($argument:tt)*) => {
-        $callback! { [$($argument)*] ReaderWriter, rw: upgrades = Upgrades; }
+        $callback! { [$($argument)*] ReaderWriter, rw:
+            upgrades = Upgrades;
+            upgradable_beside_readers = UpgradableBesideReaders;
+        }
     };
     ($other:ident; $callback:path; $($argument:tt)*) => {};
 }

@@ -1,5 +1,7 @@
 //! What every reader-writer lock must do, written once for any lock in any world, as `mutex` is for the
 //! others.
+mod changes;
+
 use crate::words::{Torn, Words};
 use crate::world::repeat;
 use crate::{Context, Flag, Load, World};
@@ -9,8 +11,9 @@ use alloc::string::String;
 use alloc::sync::Arc;
 use alloc::vec;
 use alloc::vec::Vec;
+pub use changes::{downgraded_beside_readers, downgrades, upgradable_beside_readers, upgrades};
 use core::sync::atomic::{AtomicU32, Ordering};
-use stanchion_core::{Downgrade, RawRwLock, Upgradable};
+use stanchion_core::RawRwLock;
 
 /// A lock and what it protects.
 struct Protected<W: World, L> {
@@ -322,71 +325,4 @@ pub fn released_in_any_order<W: World, L: RawRwLock>(load: Load) {
         (0..load.contexts).map(|index| (0..rounds as usize).filter(|round| (round + index) % 4 == 0).count());
     assert_eq!(written, expected.sum::<usize>() as u64);
     all.iter().for_each(|shared| shared.assert_free());
-}
-
-/// A writer becomes a reader: nobody writes in between, and other readers come in.
-pub fn downgrades<W: World, L: Downgrade>(load: Load) {
-    let shared = Protected::<W, L>::new();
-    let contexts = repeat(load.contexts, |_| {
-        let shared = Arc::clone(&shared);
-        Box::new(move || {
-            for _ in 0..load.rounds {
-                shared.lock.acquire_write();
-                shared.write();
-                let written = shared.total();
-                shared.lock.downgrade();
-                assert_eq!(shared.read(), written, "{}: a writer came in between", L::NAME);
-                shared.lock.release_read();
-            }
-        })
-    });
-    W::run(&shared.report(), contexts);
-    assert_eq!(shared.read(), load.rounds * load.contexts as u64);
-    shared.assert_free();
-}
-
-/// Upgradable holders exclude each other and writers, not readers; nobody writes between one's look and its
-/// upgrade.
-pub fn upgrades<W: World, L: Upgradable>(load: Load) {
-    let shared = Protected::<W, L>::new();
-    let contexts = repeat(load.contexts, |index| {
-        let shared = Arc::clone(&shared);
-        Box::new(move || {
-            for round in 0..load.rounds {
-                if (round + index as u64).is_multiple_of(3) {
-                    shared.read_locked();
-                    continue;
-                }
-                if !shared.lock.try_acquire_upgradable() {
-                    shared.lock.acquire_upgradable();
-                }
-                let seen = shared.read();
-                if round % 2 == 0 || !shared.lock.try_upgrade() {
-                    shared.lock.upgrade();
-                }
-                assert_eq!(shared.read(), seen, "{}: somebody wrote before the upgrade", L::NAME);
-                shared.write();
-                match round % 3 {
-                    0 => shared.lock.release_write(),
-                    1 => {
-                        shared.lock.downgrade_to_upgradable();
-                        assert_eq!(shared.read(), seen + 1, "{}: somebody wrote after it", L::NAME);
-                        shared.lock.release_upgradable();
-                    }
-                    _ => {
-                        shared.lock.downgrade_to_upgradable();
-                        shared.lock.downgrade_upgradable().expect("few readers");
-                        assert_eq!(shared.read(), seen + 1, "{}: somebody wrote after it", L::NAME);
-                        shared.lock.release_read();
-                    }
-                }
-            }
-        })
-    });
-    W::run(&shared.report(), contexts);
-    let upgrades = (0..load.contexts as u64)
-        .flat_map(|index| (0..load.rounds).filter(move |round| (round + index) % 3 != 0))
-        .count();
-    assert_eq!(shared.read(), upgrades as u64);
-    shared.assert_free();
 }

@@ -99,8 +99,12 @@ pub enum Body {
     ReleasedInAnyOrder,
     /// A writer becomes a reader.
     Downgrades,
+    /// Readers come in beside a writer that became one.
+    DowngradedBesideReaders,
     /// An upgradable holder becomes the writer.
     Upgrades,
+    /// Readers come in beside an upgradable holder.
+    UpgradableBesideReaders,
 }
 
 /// How much a body does.
