@@ -13,7 +13,7 @@ use core::cell::{Cell, RefCell};
 use core::sync::atomic::Ordering::{self, Acquire, Relaxed, Release};
 use stanchion_core::nodes::{State, WaitNode};
 use stanchion_core::{Atomic, CpuId, ReaderCell};
-use stanchion_family::heads::Head;
+use stanchion_family::heads::{Head, HeadTable};
 use stanchion_family::percpu::PerCpu;
 use stanchion_family::tail::NodeCode;
 use std::rc::Rc;
@@ -137,6 +137,8 @@ impl World {
         for (index, slot) in self.parking.iter().enumerate() {
             assert_eq!(slot.peek(), 0, "parking slot {} was not given back", index + 1);
         }
+        let heads = HeadTable::of(&self.heads).taken();
+        assert_eq!(heads, 0, "entries of the hash table were not given back");
     }
 
     pub(crate) fn now(&self) -> u64 {

@@ -137,7 +137,7 @@ macro_rules! with_family_mutexes {
             for "more threads than CPUs, a lock that is always wanted: few threads take turns"
             c [stanchion_malthusian_t: [u32; 2]] preload [] {
             bytes: 8, bytes_a_context: 128, bytes_a_class: 0,
-            waits: Sleep, waiting: "spin 256 polls, then sleep", outnumbered: Holds,
+            waits: Sleep, waiting: "spin 8192 polls, then sleep", outnumbered: Holds,
             overtaken: "never in the queue; one that is set aside, for 1000 releases for each that was set aside before it", starves: false,
             bound: bounds::ASIDE,
             holder_away: "all sleep", next_away: "all sleep until it ran",
