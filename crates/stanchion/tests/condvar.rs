@@ -264,7 +264,7 @@ fn a_relay_wakes_one_waiter_a_release() {
 }
 
 #[test]
-fn a_waiter_is_at_home_on_the_cpu_where_it_was_listed() {
+fn a_waiter_is_at_home_on_the_cpu_where_it_was_listed_and_then_where_it_was_told() {
     let moves_to = |cpu| {
         let mut only = CpuSet::new();
         only.set(cpu);
@@ -274,17 +274,25 @@ fn a_waiter_is_at_home_on_the_cpu_where_it_was_listed() {
     thread::spawn(move || {
         let all = sched_getaffinity(None).expect("it is known");
         let mut cpus = (0..CpuSet::MAX_CPU).filter(|&cpu| all.is_set(cpu));
-        moves_to(cpus.next().expect("one runs us"));
+        let first = cpus.next().expect("one runs us");
+        moves_to(first);
         let (queue, waiter) = (WaitQueue::new(), Waiter::new());
         // SAFETY: the waiter stays until `sleep` is over.
         unsafe { queue.list(&waiter, core::ptr::null()) };
         assert!(waiter.is_at_home());
         // Elsewhere it may take a system call to know, which is not made.
-        if let Some(other) = cpus.next().filter(|_| cfg!(target_arch = "x86_64")) {
+        let other = cpus.next().filter(|_| cfg!(target_arch = "x86_64"));
+        if let Some(other) = other {
             moves_to(other);
             assert!(!waiter.is_at_home());
         }
-        assert_eq!(queue.sleep(&waiter, Some(&Deadline::EPOCH), || false), Ending::TimedOut);
+        assert_eq!(queue.notify(1, |_| false), 1);
+        assert!(waiter.is_at_home(), "it was told on this CPU");
+        if other.is_some() {
+            moves_to(first);
+            assert!(!waiter.is_at_home());
+        }
+        assert_eq!(queue.sleep(&waiter, None, || false), Ending::Notified);
     })
     .join()
     .expect("no panic");

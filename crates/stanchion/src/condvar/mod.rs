@@ -21,6 +21,7 @@ pub use waiter::Waiter;
 
 use crate::deadline::Deadline;
 use crate::lock::StanchionLock;
+use crate::os;
 use core::marker::PhantomData;
 use core::time::Duration;
 use core::{fmt, ptr};
@@ -89,6 +90,9 @@ impl<R: RawMutex> RawCondvar<R> {
         let ending = unsafe {
             mutex.unlock(ptr::read(guard));
             let ending = self.queue.sleep(&waiter, deadline, || false);
+            if ending == Ending::Notified && waiter.is_at_home() && mutex.is_locked() {
+                os::yield_slice(); // who notified us holds the mutex, and needs the CPU that we took
+            }
             ptr::write(guard, mutex.lock());
             ending
         };

@@ -113,7 +113,7 @@ impl<S: Sign> WaitQueue<S> {
     unsafe fn list_if(&self, waiter: &Waiter, mutex: *const (), fits: impl Fn(&Waiter) -> bool) -> bool {
         waiter.mutex.set(mutex);
         waiter.priority.set(os::priority());
-        waiter.home.set(os::cpu().unwrap_or_default() as u16);
+        waiter.note_home();
         self.guard.acquire();
         // SAFETY: the guard is held, and those in the list exist (IL1, IL2).
         if unsafe { self.last.get().as_ref() }.is_some_and(|last| !fits(last)) {

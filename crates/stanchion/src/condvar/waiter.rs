@@ -61,7 +61,7 @@ pub struct Waiter {
     pub(super) poked: AtomicBool,
     /// The real-time priority of its thread when it was listed.
     pub(super) priority: Cell<u8>,
-    /// The CPU on which its thread listed it, if that is at hand.
+    /// The CPU on which its thread listed it, then that of who told it, if that is at hand.
     pub(super) home: Cell<u16>,
     pub(super) next: Cell<*const Waiter>,
     pub(super) previous: Cell<*const Waiter>,
@@ -106,9 +106,15 @@ impl Waiter {
     }
 
     /// Whether its thread was on the calling thread's CPU when it was listed: it may take that CPU from the
-    /// calling thread when it wakes. Yes where a system call would have to tell.
+    /// calling thread when it wakes. Once it was told: whether it took the CPU of who told it. Yes where a
+    /// system call would have to tell.
     pub fn is_at_home(&self) -> bool {
         os::cpu().is_none_or(|cpu| self.home.get() == cpu as u16)
+    }
+
+    /// Notes on which CPU the calling thread is.
+    pub(super) fn note_home(&self) {
+        self.home.set(os::cpu().unwrap_or_default() as u16);
     }
 
     /// The mutex that it named when it was listed.
@@ -123,8 +129,9 @@ impl Waiter {
     /// The waiter must have been chosen, and told by nobody.
     pub(super) unsafe fn tell(waiter: NonNull<Self>) {
         // SAFETY: one that was chosen waits until it is told, so it exists now.
-        let state = unsafe { &waiter.as_ref().state };
-        let address = ptr::from_ref(state);
+        let waiter = unsafe { waiter.as_ref() };
+        waiter.note_home();
+        let (state, address) = (&waiter.state, &raw const waiter.state);
         // ord: L3 pairs L1: what we did comes before what the waiter does next
         let before = state.swap(TOLD, Ordering::Release);
         debug_assert_eq!(before, CHOSEN, "told a waiter that was not chosen");
