@@ -172,9 +172,12 @@ impl Report {
     }
 }
 
-/// Throughput of a cell over another one's, seed by seed.
+/// Throughput of a cell over another one's, seed by seed. Seeds that begin where the recording is quiet, so
+/// that nothing is taken under either, say nothing of locks.
 pub(super) fn gain_over(cell: &Cell, other: &Cell) -> Option<Ratio> {
-    Ratio::of(&[(&cell.rate.values, &other.rate.values)])
+    let pairs = cell.rate.values.iter().copied().zip(other.rate.values.iter().copied());
+    let pairs: Vec<(f64, f64)> = pairs.filter(|pair| *pair != (0.0, 0.0)).collect();
+    if pairs.is_empty() { None } else { Ratio::of_pairs(&pairs) }
 }
 
 /// The lock to advise, and the logarithm of its gain, of those of all.
@@ -265,6 +268,17 @@ mod tests {
         assert_eq!(places(&sure, &unsure, &sure), [0, 1, 2]);
         let collapsed = [0.1, 0.3, 0.1, 0.3, 0.1];
         assert!(places(&sure, &sure, &collapsed).is_empty(), "the answer does not rest on it");
+    }
+
+    #[test]
+    fn a_seed_that_begins_in_a_quiet_moment_says_nothing_of_locks_and_calls_for_more() {
+        let of = |libc: &[f64], ours: &[f64]| report(vec![cell("libc", 2, libc), cell("stanchion", 2, ours)]);
+        let quiet = of(&[2.0, 0.0, 2.0], &[3.0, 0.0, 3.0]);
+        let gain = quiet.advice.as_ref().map(|advice| (advice.gain.ratio, advice.gain.pairs));
+        assert!(gain.is_some_and(|(ratio, pairs)| (ratio - 1.5).abs() < 1e-9 && pairs == 2), "{gain:?}");
+        assert_eq!(quiet.doubtful(), [0, 1]);
+        assert!(of(&[0.0; 3], &[0.0; 3]).advice.is_none(), "nothing is known");
+        assert!(of(&[2.0; 3], &[0.0, 3.0, 3.0]).advice.is_none(), "a lock under which all stands still");
     }
 
     #[test]
