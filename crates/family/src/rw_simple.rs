@@ -142,7 +142,11 @@ impl<P: Platform, const MOST: u32> RawRwLock for CountRwLock<P, MOST> {
 
     fn word(&self) -> Word {
         let count = self.count.peek();
-        Word { tail: (count & !WRITER) as u16, pending: 0, locked: u8::from(count & WRITER != 0) }
+        Word {
+            tail: (count & !WRITER).min(u16::MAX.into()) as u16,
+            pending: 0,
+            locked: u8::from(count & WRITER != 0),
+        }
     }
 }
 

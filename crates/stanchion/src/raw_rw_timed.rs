@@ -4,7 +4,7 @@ use crate::native::{Counting, Native};
 use crate::raw_rw::{ExcludesWriters, RawRw};
 use core::time::Duration;
 use lock_api::{RawRwLockTimed, RawRwLockUpgradeTimed};
-use stanchion_core::Upgradable;
+use stanchion_core::{TooManyReaders, Upgradable};
 use std::time::Instant;
 
 fn until(deadline: Instant) -> Duration {
@@ -24,7 +24,9 @@ where
         let (lock, until) = (self.inner(), Deadline::after(timeout));
         let acquired =
             if RECURSIVE { lock.acquire_read_again_until(&until) } else { lock.acquire_read_until(&until) };
-        (acquired == Ok(true)).then(L::Guard::default)
+        // Nobody is told when a reader of a full lock leaves.
+        let room = || if RECURSIVE { lock.try_read_again() } else { lock.try_acquire_read() };
+        acquired.unwrap_or_else(|TooManyReaders| acquire_until(&until, room)).then(L::Guard::default)
     }
 
     fn try_lock_shared_until(&self, timeout: Instant) -> Option<L::Guard> {

@@ -5,10 +5,25 @@
 use core::time::Duration;
 use stanchion::{RecursiveRwLock, RwLock};
 use std::thread;
+use std::time::Instant;
 
 /// More than any test takes.
 const LONG: Duration = Duration::from_mins(10);
 const SHORT: Duration = Duration::from_millis(20);
+
+#[test]
+fn one_that_finds_too_many_readers_waits_for_room() {
+    let lock = RwLock::new(());
+    let mut guards: Vec<_> = (0..16_384).map(|_| lock.read()).collect();
+    let began = Instant::now();
+    assert!(lock.try_read_for(SHORT).is_none());
+    assert!(began.elapsed() >= SHORT, "it gives up at its deadline, not before");
+    thread::scope(|scope| {
+        let waits = scope.spawn(|| lock.try_read_for(LONG).is_some());
+        guards.pop();
+        assert!(waits.join().expect("no panic"));
+    });
+}
 
 #[test]
 fn who_gives_up_leaves_the_lock_as_if_it_had_never_come() {

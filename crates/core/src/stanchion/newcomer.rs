@@ -58,7 +58,8 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             let before = looks.spent();
             match looks.look::<P>(&self.count) {
                 Seen::Free if free < FREE_LOOKS && self.is_barging_forbidden() => {
-                    (free, budget) = (free + 1, budget + looks.spent() - before); // however short spins are
+                    free += 1;
+                    budget = budget.saturating_add(looks.spent() - before); // however short spins are
                 }
                 Seen::Free if self.try_now() => {
                     P::count_if(Event::PvLockStealing, || self.has_queue());

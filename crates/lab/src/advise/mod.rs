@@ -43,7 +43,11 @@ const FORMATS: Formats<Report> =
     Formats { stem: "advice", json: lab_kit::export::json, csv: answer::csv, html: Some(answer::page) };
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
-    heed_interrupts();
+    if args.program.is_empty() {
+        heed_interrupts();
+    } else {
+        interrupt::note(); // a program that is being recorded is ended first, however often one asks
+    }
     if args.trace.is_none() && args.program.is_empty() {
         return Err("nothing to advise on: write -- and a program, or the name of a recording".to_owned());
     }

@@ -1,8 +1,9 @@
 //! What may be typed after `stanchion calibrate`.
-use clap::builder::NonEmptyStringValueParser;
+use super::outcome::DEFAULTS;
 use core::time::Duration;
 use lab_kit::export::ResultFile;
 use lab_kit::units::{parse_time, within};
+use stanchion_sim::machine::{self, file};
 use std::path::PathBuf;
 
 #[derive(clap::Args, Clone, Debug)]
@@ -14,7 +15,7 @@ pub(crate) struct Args {
     pub toml: Option<PathBuf>,
 
     /// Name of the machine
-    #[arg(long, value_name = "NAME", default_value = "this-machine", value_parser = NonEmptyStringValueParser::new())]
+    #[arg(long, value_name = "NAME", default_value = "this-machine", value_parser = named)]
     pub name: String,
 
     /// CPUs to measure, such as 0-3,8 [default: all this process may use]
@@ -92,5 +93,14 @@ impl Args {
             args: Args,
         }
         <Line as clap::Parser>::parse_from(["calibrate", "--compare"].iter().chain(words)).args
+    }
+}
+
+/// A name that a machine file may have.
+fn named(name: &str) -> Result<String, String> {
+    let machine = machine::load(DEFAULTS).map_err(|error| error.to_string())?;
+    match file::apply_set(&machine, &format!("name=\"{name}\"")) {
+        Ok(_) => Ok(name.to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }

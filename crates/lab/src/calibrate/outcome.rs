@@ -7,7 +7,7 @@ use stanchion_sim::machine::{Protocol, SchedulerKind};
 use stanchion_sim::{NS, Time};
 
 /// Where numbers come from that were not measured.
-const DEFAULTS: &str = "small-vm";
+pub(super) const DEFAULTS: &str = "small-vm";
 /// Per cent of the quartiles around a median that deserve a warning.
 const MOST_SPREAD: f64 = 0.25;
 

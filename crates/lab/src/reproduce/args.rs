@@ -11,11 +11,11 @@ const EXIT_CODES: &str = "Exit codes: 0 all went well; 1 a run failed, or a chec
 #[derive(clap::Args, Clone, Debug, Default)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct ReproduceArgs {
-    /// Tables to run, by name; several are separated by commas [default: all]
+    /// Tables to run, by name; several are separated by commas [default: every table]
     #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub table: Vec<String>,
 
-    /// Cells to run: LOCK, @ROW or LOCK@ROW, as in qspin@72; several are separated by commas [default: all]
+    /// Cells to run: LOCK, @ROW or LOCK@ROW, as in qspin@72; several are separated by commas [default: every cell]
     #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub cell: Vec<String>,
 
@@ -50,7 +50,7 @@ pub(crate) struct ReproduceArgs {
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct FitArgs {
     /// Tables whose columns are fitted, by name; several of one machine are fitted together, separated by
-    /// commas [with --check and --record: each by itself; default: all]
+    /// commas [with --check and --record: each by itself; default: every one]
     #[arg(
         long,
         value_name = "LIST",

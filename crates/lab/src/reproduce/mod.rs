@@ -23,7 +23,7 @@ use lab_kit::progress::Progress;
 use lab_kit::provenance::Provenance;
 use stanchion_cells::published::cells::Cells;
 use stanchion_cells::published::{registered, simulate, tables};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 const FORMATS: Formats<Results> =
@@ -35,6 +35,9 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     let before = registered::recall(&tables, &mut cells)?;
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
+    }
+    if let Some(dir) = &args.register {
+        before_registered(dir)?;
     }
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
@@ -56,13 +59,19 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     Ok(experiment.end(&text, complete, failed))
 }
 
-fn register(dir: &Path, results: &Results) -> Result<(), String> {
+/// The file of registered predictions, and what stands in it.
+fn before_registered(dir: &Path) -> Result<(PathBuf, String), String> {
     let path = dir.join(registered::PATH);
-    let failed = |error: std::io::Error| format!("{}: {error}", path.display());
-    let before = std::fs::read_to_string(&path).map_err(failed)?;
+    let before = std::fs::read_to_string(&path);
+    let before = before.map_err(|error| format!("--register: {}: {error}", path.display()))?;
+    Ok((path, before))
+}
+
+fn register(dir: &Path, results: &Results) -> Result<(), String> {
+    let (path, before) = before_registered(dir)?;
     let text =
         registered::with(&before, &results.tables, &results.cells, results.seeds, &day(&results.provenance))?;
-    std::fs::write(&path, text).map_err(failed)?;
+    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
     tell!("stanchion: registered in {}", path.display());
     Ok(())
 }

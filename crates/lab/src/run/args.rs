@@ -228,6 +228,9 @@ impl Args {
             more @ 2.. if !self.compare => {
                 format!("--lock names {more} locks, and a run has one; use --compare")
             }
+            1 if !self.compare && locks::split(only).1 => {
+                format!("--lock {only} is for --compare; a run that counts has --stats")
+            }
             _ => return Ok(chosen),
         })
     }

@@ -117,6 +117,13 @@ impl Environment {
         Self(preload.into_iter().chain(words).collect())
     }
 
+    /// Whether a line of the loader's names our library.
+    fn names(&self, line: &str) -> bool {
+        let preloaded = self.0.iter().find(|(name, _)| *name == "LD_PRELOAD");
+        let first = preloaded.and_then(|(_, paths)| paths.as_bytes().split(|&byte| byte == b':').next());
+        first.is_some_and(|path| line.contains(&*String::from_utf8_lossy(path)))
+    }
+
     pub(crate) fn apply(&self, command: &mut Command) {
         command.env_remove("LD_PRELOAD").envs(self.0.iter().cloned());
     }
@@ -183,7 +190,9 @@ pub(crate) fn probe(environment: &Environment, is_recorded: bool) -> Result<(), 
     }
     let output = command.output().map_err(|error| format!("the library cannot be tried: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stderr);
-    let printed = printed.lines().map(str::trim).find(|line| !line.is_empty());
+    // What the loader says of libraries of the user's it says in the program, too, and runs that.
+    let is_ours = |line: &str| !line.starts_with("ERROR: ld.so: object ") || environment.names(line);
+    let printed = printed.lines().map(str::trim).find(|line| !line.is_empty() && is_ours(line));
     match (printed.map(complaint), output.status) {
         (Some(line), _) => Err(format!("the library does not do as asked: {line}")),
         (None, status) if status.success() => Ok(()),

@@ -105,7 +105,7 @@ pub(crate) unsafe fn acquire(this: &Mutex, choice: Choice) {
 /// As [`Choice::acquire`].
 #[inline(never)]
 unsafe fn acquire_recorded(this: &Mutex, choice: Choice, came: u64) {
-    let address = ptr::from_ref(this).addr();
+    let (address, came) = (ptr::from_ref(this).addr(), thread::ready(came));
     // SAFETY: the caller's promise, which is that of `Choice`.
     unsafe {
         // Where nobody is, this is the beginning of `acquire` and no other way in; and the clock need not be
@@ -126,8 +126,9 @@ unsafe fn acquire_recorded(this: &Mutex, choice: Choice, came: u64) {
 /// 0.
 #[inline(always)]
 pub(crate) fn come() -> u64 {
-    let came = now();
+    let mut came = now();
     if came != 0 {
+        came = thread::ready(came);
         thread::comes(came);
     }
     came

@@ -36,10 +36,32 @@ pub(super) fn forget() {
 /// Room for a mark and an event, which is what one change writes at most.
 const ROOM: usize = 2 * LONGEST;
 
+/// Makes room for what an acquisition writes, before the thread has the lock: the system may take some
+/// milliseconds for pages, and others would wait for them. When the thread comes for the lock.
+#[inline(always)]
+pub(super) fn ready(came: u64) -> u64 {
+    let chunk = mine().get();
+    // SAFETY: not null, so a chunk of this thread's alone, mapped for good; it is only looked at.
+    if !chunk.is_null() && room(unsafe { &*chunk }) >= 2 * ROOM { came } else { make_ready() }
+}
+
+#[cold]
+#[inline(never)]
+fn make_ready() -> u64 {
+    with_room(2 * ROOM, |_| ());
+    now()
+}
+
 /// Calls `change` with the thread's chunk, which has room for what that writes, unless there is none or a
 /// handler came in the middle of such a call; says whether it did.
 #[inline(always)]
 fn with(change: impl FnOnce(&mut Chunk)) -> bool {
+    with_room(ROOM, change)
+}
+
+/// The same with more room.
+#[inline(always)]
+fn with_room(least: usize, change: impl FnOnce(&mut Chunk)) -> bool {
     let mut chunk = mine().get();
     if chunk.is_null() {
         chunk = take(None);
@@ -51,7 +73,7 @@ fn with(change: impl FnOnce(&mut Chunk)) -> bool {
             return false;
         }
         (&raw mut (*chunk).is_inside).write_volatile(1);
-        let mut has_room = room(&*chunk) >= ROOM;
+        let mut has_room = room(&*chunk) >= least;
         if !has_room {
             let next = take(Some(&mut *chunk)); // marked as in use, too
             has_room = !next.is_null();

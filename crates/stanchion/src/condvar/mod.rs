@@ -90,6 +90,7 @@ impl<R: RawMutex> RawCondvar<R> {
         let ending = unsafe {
             mutex.unlock(ptr::read(guard));
             let ending = self.queue.sleep(&waiter, deadline, || false);
+            // It was told, and is listed by nobody else.
             if ending == Ending::Notified && waiter.is_at_home() && mutex.is_locked() {
                 os::yield_slice(); // who notified us holds the mutex, and needs the CPU that we took
             }

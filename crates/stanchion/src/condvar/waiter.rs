@@ -108,7 +108,11 @@ impl Waiter {
     /// Whether its thread was on the calling thread's CPU when it was listed: it may take that CPU from the
     /// calling thread when it wakes. Once it was told: whether it took the CPU of who told it. Yes where a
     /// system call would have to tell.
-    pub fn is_at_home(&self) -> bool {
+    ///
+    /// # Safety
+    ///
+    /// Nobody may list or tell the waiter meanwhile.
+    pub unsafe fn is_at_home(&self) -> bool {
         os::cpu().is_none_or(|cpu| self.home.get() == cpu as u16)
     }
 
@@ -118,7 +122,11 @@ impl Waiter {
     }
 
     /// The mutex that it named when it was listed.
-    pub fn mutex(&self) -> *const () {
+    ///
+    /// # Safety
+    ///
+    /// As for [`is_at_home`](Self::is_at_home).
+    pub unsafe fn mutex(&self) -> *const () {
         self.mutex.get()
     }
 

@@ -21,13 +21,15 @@ static PARAVIRT: AtomicBool = AtomicBool::new(true);
 #[inline]
 pub(crate) fn get(tunable: Tunable) -> u32 {
     // ord: N48 alone: a setting orders nothing; a waiter may work with the old one for one more round
-    VALUES[tunable.index()].load(Ordering::Relaxed)
+    VALUES.get(tunable.index()).map_or(tunable.default(), |value| value.load(Ordering::Relaxed))
 }
 
-/// Sets `tunable`.
+/// Sets `tunable`. Those of locks that this build does not have keep their defaults.
 pub(crate) fn set(tunable: Tunable, value: u32) {
     // ord: N49 alone: a setting orders nothing
-    VALUES[tunable.index()].store(value, Ordering::Relaxed);
+    if let Some(place) = VALUES.get(tunable.index()) {
+        place.store(value, Ordering::Relaxed);
+    }
 }
 
 /// Whether paravirtual waiters may halt.
