@@ -54,6 +54,9 @@ struct Simulate {
     contexts_per_row: Option<usize>,
     /// The most contexts that the program starts, whatever it is asked for.
     most_contexts: Option<usize>,
+    /// Rows, by their labels, whose contexts are placed otherwise than the workload says; by placement.
+    #[serde(default)]
+    placements: BTreeMap<String, Vec<String>>,
     /// Path of a lock's column.
     cells: Option<String>,
     /// What the file calls a lock's column, where that is not the lock's name.
@@ -237,7 +240,20 @@ fn plans(file: &toml::Table, simulate: &Simulate) -> Result<Vec<Plan>, String> {
         sets: Vec::new(),
         cell: row.cell.clone(),
     }));
+    place(&mut plans, &simulate.placements)?;
     Ok(plans)
+}
+
+/// Adds to rows the placements that name them.
+fn place(plans: &mut [Plan], placements: &BTreeMap<String, Vec<String>>) -> Result<(), String> {
+    for (placement, label) in
+        placements.iter().flat_map(|(name, rows)| rows.iter().map(move |row| (name, row)))
+    {
+        let plan = plans.iter_mut().find(|plan| plan.label == *label);
+        let plan = plan.ok_or_else(|| format!("placements.{placement}: there is no row {label}"))?;
+        plan.sets.push(format!("workload.placement={placement}"));
+    }
+    Ok(())
 }
 
 fn build(file: &toml::Table, simulate: Simulate, open: &[Role]) -> Result<Table, String> {
@@ -288,6 +304,7 @@ fn build(file: &toml::Table, simulate: Simulate, open: &[Role]) -> Result<Table,
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_sim::workload::Placement::{CoresFirst, Spread};
 
     #[test]
     fn every_published_number_of_a_simulated_table_is_found() {
@@ -329,6 +346,27 @@ mod tests {
         assert!(error.message().contains("unknown field `sen`"), "{error}");
         let error = toml::from_str::<Simulate>(simulate).expect_err("no column has a role");
         assert!(error.message().contains("missing field `columns`"), "{error}");
+    }
+
+    #[test]
+    fn rows_that_a_placement_names_are_placed_so() {
+        let tables = all().expect("the files are in order");
+        let leveldb = tables.iter().find(|table| table.name == "leveldb-readrandom").expect("a table");
+        let placed = |label: &str| {
+            let row = leveldb.rows.iter().find(|row| row.label == label).expect("a row");
+            row.workload.placement
+        };
+        assert_eq!(["8", "16", "32"].map(placed), [CoresFirst, CoresFirst, Spread]);
+        let row = |label: &str| Plan {
+            label: label.to_owned(),
+            contexts: 1,
+            workload: None,
+            sets: Vec::new(),
+            cell: String::new(),
+        };
+        let unknown = BTreeMap::from([("spread".to_owned(), vec!["9".to_owned()])]);
+        let refused = place(&mut [row("8")], &unknown).expect_err("no such row");
+        assert_eq!(refused, "placements.spread: there is no row 9");
     }
 
     #[test]
