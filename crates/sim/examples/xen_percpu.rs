@@ -2,8 +2,9 @@
 //! of a piece are fitted anew to the 15 Gb/s of `rw-simple`, and the other locks predicted.
 //!
 //! `cargo run --release -p stanchion-sim --example xen_percpu` prints the table of
-//! `docs/runs/2026-11-22-xen-percpu`; with arguments, each of them settings with commas between them, the
-//! rows of those.
+//! `docs/runs/2026-11-22-xen-percpu`, which was made with `workload.lookups-out=3` and
+//! `workload.critical=100`; with arguments, each of them settings with commas between them, the rows of
+//! those.
 use stanchion_sim::{MS, Spec, machine, run, workload};
 
 const PUBLISHED: f64 = 15.0;

@@ -46,8 +46,8 @@ fn a_stale_fit_is_named_until_it_is_recorded_anew() {
     assert!(text(&sound.stdout).ends_with("fits: 1; stale: none\n"), "{sound:?}");
 
     let workload = fs::read_to_string(at("workloads/grant-table.toml")).expect("it was copied");
-    let line = workload.lines().find(|line| line.starts_with("bytes = ")).expect("what is fitted");
-    fs::write(at("workloads/grant-table.toml"), workload.replacen(line, "bytes = 3000", 1))
+    let line = workload.lines().find(|line| line.starts_with("critical = ")).expect("what is fitted");
+    fs::write(at("workloads/grant-table.toml"), workload.replacen(line, "critical = 300", 1))
         .expect("it is ours");
     let stale = fit("--check");
     let text = text(&stale.stdout);
@@ -65,7 +65,8 @@ fn a_stale_fit_is_named_until_it_is_recorded_anew() {
 fn cells_and_parameters_of_a_fit_are_in_its_files() {
     let directory = tempfile::tempdir().expect("a directory");
     let out = directory.path().to_str().expect("a name in ASCII");
-    let words = ["fit", "--table", "xen-percpu", "--seeds", "1", "--steps", "0", "--dry-run", "--out", out];
+    let table = "pvq-westmere-ex-pinned";
+    let words = ["fit", "--table", table, "--seeds", "1", "--steps", "0", "--dry-run", "--out", out];
     let told = stanchion(&words);
     assert_eq!(told.status.code(), Some(0), "{told:?}");
     let text = text(&told.stdout);
@@ -73,7 +74,7 @@ fn cells_and_parameters_of_a_fit_are_in_its_files() {
     let json: serde_json::Value = serde_json::from_str(&read("fit.json")).expect("JSON");
     assert_eq!((&json["complete"], &json["fits"][0]["passed"]), (&true.into(), &true.into()), "{json}");
     let (cell, parameter) = (&json["cells"][0], &json["parameters"][0]);
-    assert_eq!((&cell["table"], &cell["lock"]), (&"xen-percpu".into(), &"rw-simple".into()), "{cell}");
+    assert_eq!((&cell["table"], &cell["lock"]), (&table.into(), &"byte-rmw".into()), "{cell}");
     let [published, simulated, error] =
         ["published", "simulated", "relative_error"].map(|name| cell[name].as_f64().expect("a number"));
     assert!((simulated / published - 1.0 - error).abs() < 1e-9, "{cell}");
@@ -84,11 +85,11 @@ fn cells_and_parameters_of_a_fit_are_in_its_files() {
     }
     let file = directory.path().join("fit.json").display().to_string();
     let side_by_side = passed(&["report", &file, &file]);
-    assert!(side_by_side.contains("simulated") && side_by_side.contains("xen-percpu"), "{side_by_side}");
+    assert!(side_by_side.contains("simulated") && side_by_side.contains(table), "{side_by_side}");
     let csv = read("fit.csv");
     let rows: Vec<&str> = csv.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(rows[0], "table,lock,row,unit,published,simulated,relative_error,relative_error_before");
-    assert!(rows.len() == 2 && rows[1].starts_with("xen-percpu,rw-simple,40 CPUs,Gb/s,15,"), "{csv}");
+    assert!(rows.len() == 2 && rows[1].starts_with("pvq-westmere-ex-pinned,byte-rmw,32,s,165.4,"), "{csv}");
 }
 
 #[test]
@@ -101,6 +102,6 @@ fn a_fit_that_cannot_be_recorded_is_told_all_the_same() {
     let told = stanchion(&words);
     assert_eq!(told.status.code(), Some(1), "{told:?}");
     assert!(text(&told.stderr).contains("published/fits.toml"), "{told:?}");
-    assert!(text(&told.stdout).contains("xen-percpu workload.bytes"), "{told:?}");
+    assert!(text(&told.stdout).contains("xen-percpu workload.critical"), "{told:?}");
     assert!(fs::read_to_string(json).expect("it was asked for").contains("\"xen-percpu\""));
 }
