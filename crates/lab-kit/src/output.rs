@@ -113,3 +113,13 @@ pub fn create_for(flag: &str, path: &Path, force: bool) -> Result<File, String> 
         format!("{flag} {}: {why}", path.display())
     })
 }
+
+/// A word as a shell has to be told.
+pub fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        word.to_owned()
+    } else {
+        format!("'{}'", word.replace('\'', "'\\''"))
+    }
+}

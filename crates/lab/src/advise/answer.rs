@@ -4,6 +4,7 @@ use super::place::HERE;
 use super::predict::{Cell, TODAY};
 use super::report::{Advice, Outlook, Report, WAITS, WIDE, WhatIf, gain_over};
 use crate::run::DEFAULT;
+use lab_kit::output::quoted;
 use lab_kit::column::{Column, Figure};
 use lab_kit::experiment::About;
 use lab_kit::export::columns::{named, table};
@@ -87,16 +88,6 @@ fn around(report: &Report) -> [String; 2] {
             words.join(" ")
         ),
     ]
-}
-
-/// A word as a shell has to be told.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_alphanumeric() || "-_./=:,+@%".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', "'\\''"))
-    }
 }
 
 fn case(cell: &Cell) -> String {

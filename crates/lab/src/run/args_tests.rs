@@ -58,6 +58,7 @@ fn flags_of_a_comparison_need_one() {
 fn locks_are_checked_before_anything_else() {
     assert!(refused(&["--lock", "pvqspin", "/no/such"]).contains("nearest are pv-qspin"));
     assert!(refused(&["--lock", "qspin,byte", "/no/such"]).contains("names 2 locks"));
+    assert!(refused(&["--lock", "qspin+stats", "/no/such"]).contains("a run that counts has --stats"));
     assert!(refused(&["--compare", "--lock", "qspin", "/no/such"]).contains("nothing to compare qspin with"));
     assert!(refused(&["--compare", "--lock", "qspin,libc,qspin", "/no/such"]).contains("qspin twice"));
     assert!(refused(&["--lock", "all", "/no/such"]).contains("and a run has one; use --compare"));

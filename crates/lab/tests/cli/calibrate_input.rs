@@ -34,6 +34,7 @@ fn a_calibration_is_refused_before_anything_is_measured() {
     check_refusal(&["--cpus", "100000"], "100000");
     check_refusal(&["--threads", "2"], "--compare");
     check_refusal(&["--name", ""], "--name");
+    check_refusal(&["--quick", "--name", "My_Machine"], "must be 1 to 64 of");
     check_refusal(&["--toml", "-"], "'-' is no file");
     check_refusal(&["--toml", "/nonexistent/machine.toml"], "cannot write /nonexistent/machine.toml");
 }

@@ -23,6 +23,8 @@ fn columns_that_are_not_to_fit_are_refused() {
 fn whole_cells_of_whole_tables_are_registered() {
     assert!(refused(&["reproduce", "--register", "--quick"]).contains("--quick"));
     assert!(refused(&["reproduce", "--register", "--cell", "qspin"]).contains("--cell"));
+    let nowhere = refused(&["reproduce", "--table", "xen-percpu", "--register", "/nonexistent"]);
+    assert!(nowhere.contains("--register: /nonexistent/published/predictions.toml"), "{nowhere}");
     assert!(refused(&["reproduce", "--cell", ""]).contains("cell '' names nothing"));
 }
 

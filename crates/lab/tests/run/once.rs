@@ -43,6 +43,15 @@ fn the_default_lock_and_libc() {
 }
 
 #[test]
+fn what_the_loader_says_of_other_libraries_is_no_complaint() {
+    let Some(preload) = Preload::build() else { return };
+    let gone = preload.run(&["-q", "sh", "-c", "exit 3"]).env("LD_PRELOAD", "/nonexistent/gone.so").output();
+    let gone = gone.expect("the program starts");
+    assert_eq!(gone.status.code(), Some(3), "{}", text(&gone.stderr));
+    assert!(text(&gone.stderr).contains("/nonexistent/gone.so"), "the loader says so in the program");
+}
+
+#[test]
 fn libc_without_a_library_needs_none() {
     let output = Command::new(env!("CARGO_BIN_EXE_stanchion"))
         .args(["run", "--lock", "libc", "--", "sh", "-c", "exit 3"])

@@ -14,6 +14,7 @@ use core::fmt::Write as _;
 use core::time::Duration;
 use cost::Costs;
 use file::{CpuTime, Meta, Totals};
+use lab_kit::output::quoted;
 use lab_kit::export::{Exports, Later, Writer};
 use lab_kit::output::{no_stream, print};
 use lab_kit::provenance::Provenance;
@@ -78,7 +79,7 @@ impl Record {
 
     /// Writes the trace of a program that has ended. Returns what there is to tell, or why there is none.
     pub(crate) fn finish(self, program: &[OsString]) -> Result<String, String> {
-        let (path, is_quiet) = (self.path.display().to_string(), self.is_quiet);
+        let (path, is_quiet) = (quoted(&self.path.display().to_string()), self.is_quiet);
         let totals = self.write(program)?;
         let events =
             format!("{} events in {path}; `stanchion run --show {path}` sums them up", totals.events);
