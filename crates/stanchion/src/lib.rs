@@ -52,6 +52,7 @@ mod raw;
 mod raw_rw;
 #[cfg(feature = "std")]
 mod raw_rw_timed;
+#[cfg(feature = "std")]
 mod rows;
 #[cfg(feature = "std")]
 pub mod tunables;

@@ -1,6 +1,7 @@
 //! Any lock of the family under `lock_api`'s traits.
-use crate::rows::{Storage, for_each_mutex};
 use stanchion_core::{ConstLock, ConstParavirtual, Paravirtual, Platform, RawLock, StanchionLock};
+#[cfg(feature = "family")]
+use stanchion_family::FamilyPlatform;
 
 /// Decides whether guards may be sent to other threads: with the feature `send_guard` they may.
 #[cfg(feature = "send_guard")]
@@ -66,15 +67,18 @@ pub unsafe trait SoundPlatform: Platform {}
 /// that a held one may be moved, dropped or forgotten.
 pub unsafe trait Excludes: RawLock + ConstLock {}
 
+/// With or without the feature `family`, the product's locks need no storage for the family's.
 macro_rules! excludes {
-    ([] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
+    ([$storage:ident] $($row:ident $alias:ident [$lock:ty] $name:literal;)*) => {$(
         // SAFETY: the lock's file states exclusion as invariant I1 and derives it from atomic cells and
         // distinct contexts, which `SoundPlatform` promises; the word is all there is to a lock.
-        unsafe impl<P: SoundPlatform + Storage> Excludes for $lock where Self: ConstLock {}
+        unsafe impl<P: SoundPlatform + $storage> Excludes for $lock where Self: ConstLock {}
     )*};
 }
 
-for_each_mutex! { P; excludes; }
+stanchion_core::for_each_mutex! { P; excludes; Platform }
+#[cfg(feature = "family")]
+stanchion_family::with_family_mutexes! { [P; stanchion_core::mutex_types; excludes; FamilyPlatform] }
 
 // SAFETY: as for the others: the default lock as the queue of `qrw` has it, which nobody overtakes.
 unsafe impl<P: SoundPlatform> Excludes for StanchionLock<P, true> where Self: ConstLock {}

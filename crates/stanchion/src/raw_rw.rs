@@ -1,8 +1,9 @@
 //! Any reader-writer lock of the family under `lock_api`'s traits.
 use crate::raw::{GuardMarker, SoundPlatform};
-use crate::rows::{Storage, for_each_rwlock};
 use lock_api::GuardNoSend;
-use stanchion_core::{ConstRwLock, Downgrade, RawRwLock, TooManyReaders, Upgradable};
+use stanchion_core::{ConstRwLock, Downgrade, Platform, RawRwLock, TooManyReaders, Upgradable};
+#[cfg(feature = "family")]
+use stanchion_family::FamilyPlatform;
 
 /// Wraps a reader-writer lock of `stanchion-core` so that guards, mapped guards and `Arc` guards come from
 /// [`lock_api`].
@@ -66,20 +67,23 @@ macro_rules! counts {
     };
 }
 
+/// See `excludes` in `raw.rs`.
 macro_rules! excludes {
-    ([] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
+    ([$storage:ident] $($row:ident $alias:ident [$lock:ty] $name:literal $readers:ident $ways:ident $again:ident;)*) => {$(
         // SAFETY: the lock's file derives exclusion (I1, I2) from atomic cells, and where it has them from a
         // queue's lock that excludes, a base lock, heavy barriers and distinct contexts, which
         // `SoundPlatform` promises. Who holds it is nowhere noted but in cells; a cell holds the lock's
         // address, and a guard keeps the lock where it is.
-        unsafe impl<P: SoundPlatform + Storage> ExcludesWriters for $lock where Self: ConstRwLock {
+        unsafe impl<P: SoundPlatform + $storage> ExcludesWriters for $lock where Self: ConstRwLock {
             type Guard = guard!($readers);
             const COUNTS: bool = counts!($readers);
         }
     )*};
 }
 
-for_each_rwlock! { P; excludes; }
+stanchion_core::for_each_rwlock! { P; excludes; Platform }
+#[cfg(feature = "family")]
+stanchion_family::with_family_rwlocks! { [P; stanchion_core::rwlock_types; excludes; FamilyPlatform] }
 
 fn counted(acquired: Result<(), TooManyReaders>) {
     #[cold]

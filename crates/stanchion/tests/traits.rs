@@ -4,7 +4,9 @@
 use core::time::Duration;
 use stanchion::condvar::RawCondvar;
 use stanchion::lock::{FairLock, QueuedRwLock, RecursiveRwLock, StanchionLock};
-use stanchion::lock_api;
+use stanchion::native::Native;
+use stanchion::stanchion_core::{self, ConstLock, ConstRwLock};
+use stanchion::{Raw, RawRw, SoundPlatform, lock_api};
 use std::time::Instant;
 
 /// Compiles if `T` has them all; its word is as small as said.
@@ -45,6 +47,28 @@ const _: () = {
     rwlock::<RecursiveRwLock>(12);
     condvar::<RawCondvar>(16);
 };
+
+/// Compiles if platforms need no storage for the family's locks to have the product's: the feature `family`,
+/// which is on in all tests, takes nothing away.
+const fn product<P: SoundPlatform>()
+where
+    stanchion_core::StanchionLock<P>: ConstLock,
+    stanchion_core::StanchionLock<P, true>: ConstLock,
+    stanchion_core::QueuedRwLock<P>: ConstRwLock<Platform = P>,
+    stanchion_core::qrw::ReadersFirst<P>: ConstRwLock,
+    stanchion_core::PerCpuRwLock<P>: ConstRwLock,
+{
+    raw_mutex::<Raw<stanchion_core::StanchionLock<P>>>();
+    raw_mutex::<Raw<stanchion_core::StanchionLock<P, true>>>();
+    raw_rwlock::<RawRw<stanchion_core::QueuedRwLock<P>>>();
+    raw_rwlock::<RawRw<stanchion_core::qrw::ReadersFirst<P>>>();
+    raw_rwlock::<RawRw<stanchion_core::PerCpuRwLock<P>>>();
+}
+
+const fn raw_mutex<T: lock_api::RawMutex>() {}
+const fn raw_rwlock<T: lock_api::RawRwLock>() {}
+
+const _: () = product::<Native>();
 
 /// A guard of any kind does on this thread what its name says; that the traits are there is seen above.
 #[test]
