@@ -1,7 +1,7 @@
 //! Locks that hold up when threads outnumber cores.
 //!
-//! [`Mutex`] is a drop-in for `std::sync::Mutex` without poisoning; its lock is four bytes and needs no
-//! allocation:
+//! [`Mutex`] takes the place of `std::sync::Mutex`. There is no poisoning, so `lock()` returns the guard. Its
+//! lock is four bytes and needs no allocation:
 //!
 //! ```
 //! # #[cfg(feature = "std")] {
@@ -23,6 +23,10 @@
 //! crate is `no_std`: bring a [`Platform`](stanchion_core::Platform) of your own, vouch for it with
 //! [`SoundPlatform`], and wrap any lock of `stanchion_core` in [`Raw`].
 #![cfg_attr(not(feature = "std"), no_std)]
+#![cfg_attr(
+    not(feature = "std"),
+    allow(rustdoc::broken_intra_doc_links, reason = "some lead to what is there with `std` only")
+)]
 
 #[cfg(feature = "std")]
 pub mod condvar;

@@ -51,7 +51,12 @@ impl<L: ConstParavirtual> Raw<L> {
 /// # Safety
 ///
 /// Cells must be atomic with at least the orderings asked for, no two contexts may have the same number at a
-/// time, and [`stanchion_core::Machine::with_domain`] must give every context the same storage. Fences,
+/// time, and [`stanchion_core::Machine::with_domain`] must give every context the same storage. There, a
+/// number must always stand for the same node ([`stanchion_core::Domain::wait_node`]), two numbers for two,
+/// and [`stanchion_core::Domain::lease`] must not hand out one that was leased and not given back since.
+/// [`stanchion_core::Machine::release_then_look`] and
+/// [`stanchion_core::Machine::release_fenced_then_look`] must store with release ordering, or store nothing
+/// and return [`stanchion_core::Released::Held`]. Fences,
 /// compiler barriers, and the pair of [`stanchion_core::Machine::store_then_load`] and
 /// [`stanchion_core::Machine::heavy_barrier`] must order what they say they order. A class of readers must
 /// give each number a cell of its own, show all cells that are not idle, and no number may change hands while
