@@ -146,8 +146,10 @@ unsafe impl<L: ExcludesWriters, const RECURSIVE: bool> lock_api::RawRwLock for R
         !free
     }
 
+    /// In per-CPU locks and `rw-simple` also while a writer waits for readers to leave.
     fn is_locked_exclusive(&self) -> bool {
-        self.0.word().locked != 0
+        let word = self.0.word();
+        word.locked != 0 && word.pending & UPGRADABLE == 0 // both: an upgrade waits for readers
     }
 }
 

@@ -10,11 +10,12 @@ mod suppressions;
 use core::time::Duration;
 use stanchion::lock::{CountRwLock, PerCpuRwLock, PerCpuSimpleRwLock, QueuedRwLock, QueuedSpinRwLock};
 use stanchion::lock_api::{
-    ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RawRwLockDowngrade, RawRwLockUpgradeDowngrade,
-    RawRwLockUpgradeTimed, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard, RwLockWriteGuard,
+    ArcRwLockReadGuard, ArcRwLockWriteGuard, RawRwLock, RawRwLockDowngrade, RawRwLockUpgrade,
+    RawRwLockUpgradeDowngrade, RawRwLockUpgradeTimed, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard,
+    RwLockWriteGuard,
 };
 use stanchion::{ReadAgain, percpu};
-use std::sync::Arc;
+use std::sync::{Arc, Barrier};
 use std::thread;
 
 /// What a wait in vain is limited to.
@@ -102,6 +103,30 @@ where
     let mut guard = RwLockUpgradableReadGuard::try_upgrade_for(guard, SHORT).expect("there is no reader");
     guard.push(2);
     assert!(lock.try_read_for(SHORT).is_none());
+    drop(guard);
+    check_waiting_upgrade(&lock);
+}
+
+/// Nobody writes while an upgrade waits for readers.
+fn check_waiting_upgrade<R: RawRwLockUpgrade + Sync>(lock: &RwLock<R, Vec<u32>>) {
+    let read = lock.read();
+    let upgradable = Barrier::new(2);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let guard = lock.upgradable_read();
+            upgradable.wait();
+            let _guard = RwLockUpgradableReadGuard::upgrade(guard);
+            assert!(lock.is_locked_exclusive(), "upgraded");
+        });
+        upgradable.wait();
+        while lock.try_read().is_some() {
+            thread::yield_now(); // until the upgrade keeps readers out
+        }
+        let exclusive = lock.is_locked_exclusive();
+        drop(read);
+        assert!(!exclusive, "the upgrade waits");
+    });
+    assert!(!lock.is_locked());
 }
 
 macro_rules! user_interface {
