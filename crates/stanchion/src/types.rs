@@ -67,7 +67,8 @@ pub type ArcReentrantMutexGuard<T> = lock_api::ArcReentrantMutexGuard<StanchionL
 /// - Timed: `try_read_for`, `try_write_for`, `try_upgradable_read_for` and the like queue and sleep like
 ///   `read` and `write`, and give up on time; also if there are too many readers. `try_upgrade_for` tries now
 ///   and then, sleeps between the tries, and keeps no new readers out.
-/// - Errors: reading panics if 16 384 read locks are held at once. A thread that reads it already must use
+/// - Errors: reading panics if 16 384 read locks are held at once. `RwLockReadGuard::unlocked` and `bump`
+///   abort the process if so many are held when they read again. A thread that reads it already must use
 ///   [`ReadAgain`](crate::ReadAgain); there is no poisoning.
 /// - Memory: 12 bytes, 64 bytes for each thread that waits at the same time, and 128 for each that ever
 ///   waited for a reader-writer lock.
