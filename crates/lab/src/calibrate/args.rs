@@ -98,7 +98,7 @@ impl Args {
 
 /// A name that a machine file may have.
 fn named(name: &str) -> Result<String, String> {
-    let machine = machine::load(DEFAULTS).map_err(|error| error.to_string())?;
+    let machine = machine::load(DEFAULTS)?;
     match file::apply_set(&machine, &format!("name=\"{name}\"")) {
         Ok(_) => Ok(name.to_owned()),
         Err(error) => Err(error.to_string()),
