@@ -15,7 +15,8 @@ pub(crate) struct ReproduceArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub table: Vec<String>,
 
-    /// Cells to run: LOCK, @ROW or LOCK@ROW, as in qspin@72; several are separated by commas [default: every cell]
+    /// Cells to run: LOCK, @ROW or LOCK@ROW, as in qspin@72; several are separated by commas [default: every
+    /// cell]
     #[arg(long, value_name = "LIST", value_delimiter = ',', action = ArgAction::Set)]
     pub cell: Vec<String>,
 

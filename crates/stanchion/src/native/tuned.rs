@@ -26,8 +26,8 @@ pub(crate) fn get(tunable: Tunable) -> u32 {
 
 /// Sets `tunable`. Those of locks that this build does not have keep their defaults.
 pub(crate) fn set(tunable: Tunable, value: u32) {
-    // ord: N49 alone: a setting orders nothing
     if let Some(place) = VALUES.get(tunable.index()) {
+        // ord: N49 alone: a setting orders nothing
         place.store(value, Ordering::Relaxed);
     }
 }
