@@ -61,9 +61,16 @@ impl About<'_> {
 /// Ctrl-C asks experiments to stop from here on. The handlers are installed once, however often this is
 /// called: two of a kind would end the process at the first Ctrl-C.
 pub fn heed_interrupts() {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(interrupt::install);
+    HEEDED.call_once(interrupt::install);
 }
+
+/// The same, if nobody has said so before, for an experiment that begins with a child: it ends by itself,
+/// however often the user asks.
+pub fn note_interrupts() {
+    HEEDED.call_once(interrupt::note);
+}
+
+static HEEDED: Once = Once::new();
 
 /// An experiment while it runs: its files and its bar.
 pub struct Experiment<R> {

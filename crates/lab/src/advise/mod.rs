@@ -20,7 +20,7 @@ mod window;
 use crate::run;
 use crate::sim::timeline::{self, Caption};
 pub(crate) use args::Args;
-use lab_kit::experiment::{Experiment, heed_interrupts};
+use lab_kit::experiment::{Experiment, heed_interrupts, note_interrupts};
 use lab_kit::export::{Files, Formats, Later, ResultFile};
 use lab_kit::interrupt;
 use lab_kit::names::{ALL, with_all};
@@ -46,7 +46,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     if args.program.is_empty() {
         heed_interrupts();
     } else {
-        interrupt::note(); // a program that is being recorded is ended first, however often one asks
+        note_interrupts(); // files of a program that is being recorded are to be taken away
     }
     if args.trace.is_none() && args.program.is_empty() {
         return Err("nothing to advise on: write -- and a program, or the name of a recording".to_owned());

@@ -1,10 +1,14 @@
 //! `stanchion run` through the real program, with a library of the test's own in place of the interposer.
+use crate::common::interrupt;
 use crate::preloaded::{Preload, line, refused, stanchion, text};
+use core::time::Duration;
 use lab_kit::interrupt::is_ignored;
 use rustix::process::{Pid, Signal, kill_process};
+use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::thread;
 
 #[test]
 fn a_program_is_its_own_but_for_the_library_in_front() {
@@ -49,6 +53,28 @@ fn what_the_loader_says_of_other_libraries_is_no_complaint() {
     let gone = gone.expect("the program starts");
     assert_eq!(gone.status.code(), Some(3), "{}", text(&gone.stderr));
     assert!(text(&gone.stderr).contains("/nonexistent/gone.so"), "the loader says so in the program");
+}
+
+#[test]
+fn advice_that_is_interrupted_twice_ends_with_the_program_and_leaves_no_files() {
+    let dir = tempfile::tempdir().expect("a directory");
+    let left = || fs::read_dir(dir.path()).expect("readable").count();
+    let mut command =
+        stanchion(&["advise", "--machine", "small-vm", "--quiet", "--", "sh", "-c", "read line"]);
+    command.env("STANCHION_PRELOAD", crate::stats::library()).env_remove("LD_PRELOAD");
+    command.env("TMPDIR", dir.path()).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut advises = command.spawn().expect("the command starts");
+    while left() < 2 {
+        assert!(matches!(advises.try_wait(), Ok(None)), "it records until it is interrupted");
+        thread::sleep(Duration::from_millis(5)); // until there are files of a recording
+    }
+    for _ in 0..2 {
+        interrupt(&advises);
+        thread::sleep(Duration::from_millis(50));
+    }
+    drop(advises.stdin.take()); // the program reads no line, and ends
+    let output = advises.wait_with_output().expect("it ends");
+    assert_eq!(left(), 0, "{output:?}");
 }
 
 #[test]
@@ -202,7 +228,7 @@ fn statistics_and_records_are_asked_of_the_library() {
 fn a_trace_is_replaced_by_another_one_only() {
     let Some(preload) = Preload::build() else { return };
     let dir = preload.dir();
-    std::fs::write(dir.join("old"), "precious").expect("written");
+    fs::write(dir.join("old"), "precious").expect("written");
     let command = |words: &str| {
         let mut command = preload.run(&words.split(' ').collect::<Vec<_>>());
         command.current_dir(dir);
@@ -232,8 +258,8 @@ fn a_trace_is_replaced_by_another_one_only() {
     assert!(output.status.code() == Some(2) && told.contains("--record: nothing was recorded"), "{told}");
     assert!(refused(&mut advise("new")).contains("named twice"));
     let mut left: Vec<_> =
-        std::fs::read_dir(dir).expect("readable").map(|file| file.expect("a file").file_name()).collect();
+        fs::read_dir(dir).expect("readable").map(|file| file.expect("a file").file_name()).collect();
     left.sort();
     assert_eq!(left, ["library.so", "library.so.c", "old"]);
-    assert_eq!(std::fs::read_to_string(dir.join("old")).expect("there"), "precious");
+    assert_eq!(fs::read_to_string(dir.join("old")).expect("there"), "precious");
 }
