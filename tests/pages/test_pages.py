@@ -37,7 +37,7 @@ PAGES = {
     "guest": (f"guest {GUEST} --lock ticket --seed 1 --html {{page}}", "stanchion guest, ", 0),
     "advise": (f"advise --machine small-vm --seeds 2 --html {{page}} -- {sys.executable} -c '{THREADS}'", "stanchion advise, ", 1 + 2),
     "reproduce": ("reproduce --table locktorture,xen-pv --quick --html {page}", "stanchion reproduce, ", 2),
-    "fit": ("fit --table xen-percpu --seeds 1 --dry-run --html {page}", "stanchion fit, ", 0),
+    "fit": ("fit --table pvq-westmere-ex-pinned --seeds 1 --dry-run --html {page}", "stanchion fit, ", 0),
     "torture": ("torture --lock qspin --writers 2 --time 100ms --seed 1 --html {page}", "stanchion torture, ", 0),
     "explore": ("explore --lock qspin,ticket --schedules 50 --seed 1 --html {page}", "stanchion explore, ", 0),
     "run-compare": (f"{COMPARE} --html {{page}} true", "stanchion run --compare, ", 0),

@@ -168,16 +168,18 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     if let Some(trace) = args.trace.as_ref().filter(|trace| !is_pipe(trace)) {
         trace_file::check(trace).map_err(|why| no_recording(trace, &why))?;
     }
-    let failed = |error: std::io::Error| format!("--here: {}: {error}", path.display());
-    std::fs::create_dir_all(&dir).map_err(failed)?;
-    let mut new = tempfile::NamedTempFile::new_in(&dir).map_err(failed)?;
     if !args.files.results.quiet {
         let path = path.display();
         tell!("stanchion: this machine is measured once, which takes half a minute, and kept in {path}");
     }
     let text = file::write(&crate::calibrate::this_machine(HERE, args.files.results.quiet)?);
-    std::io::Write::write_all(&mut new, text.as_bytes()).map_err(failed)?;
-    new.persist(&path).map_err(|error| failed(error.error))?;
+    let write = || -> std::io::Result<()> {
+        std::fs::create_dir_all(&dir)?;
+        let mut new = tempfile::NamedTempFile::new_in(&dir)?;
+        std::io::Write::write_all(&mut new, text.as_bytes())?;
+        new.persist(&path).map(drop).map_err(|error| error.error)
+    };
+    write().map_err(|error| format!("--here: {}: {error}", path.display()))?;
     Ok(path)
 }
 
