@@ -58,6 +58,8 @@ impl About<'_> {
     }
 }
 
+static HEEDED: Once = Once::new();
+
 /// Ctrl-C asks experiments to stop from here on. The handlers are installed once, however often this is
 /// called: two of a kind would end the process at the first Ctrl-C.
 pub fn heed_interrupts() {
@@ -69,8 +71,6 @@ pub fn heed_interrupts() {
 pub fn note_interrupts() {
     HEEDED.call_once(interrupt::note);
 }
-
-static HEEDED: Once = Once::new();
 
 /// An experiment while it runs: its files and its bar.
 pub struct Experiment<R> {

@@ -36,9 +36,7 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     if args.list {
         return Ok(print(&report::list(&tables), ExitCode::SUCCESS));
     }
-    if let Some(dir) = &args.register {
-        before_registered(dir)?;
-    }
+    let registry = args.register.as_deref().map(Registry::read).transpose()?;
     let (seeds, shorter) = if args.quick { (1, 4) } else { (args.seeds, 1) };
     let jobs = cells.jobs(&tables, seeds, shorter);
     let progress = Progress::new(jobs.len() as u64, args.files.results.quiet);
@@ -51,29 +49,36 @@ pub(crate) fn reproduce(args: &ReproduceArgs) -> Result<ExitCode, String> {
     let (failed, complete) = (cells.any_failed(), !interrupt::requested());
     let results = Results { provenance, seeds, quick: args.quick, complete, tables, before, cells };
     experiment.keep(&results);
-    if let Some(dir) = args.register.as_ref().filter(|_| complete && !failed) {
-        experiment.also(|| register(dir, &results));
+    if let Some(registry) = registry.filter(|_| complete && !failed) {
+        experiment.also(|| registry.put(&results));
     }
     let text =
         report::render(&results) + &summary::text(&results.tables, &results.cells) + &experiment.written();
     Ok(experiment.end(&text, complete, failed))
 }
 
-/// The file of registered predictions, and what stands in it.
-fn before_registered(dir: &Path) -> Result<(PathBuf, String), String> {
-    let path = dir.join(registered::PATH);
-    let before = std::fs::read_to_string(&path);
-    let before = before.map_err(|error| format!("--register: {}: {error}", path.display()))?;
-    Ok((path, before))
+/// The file of registered predictions, and what stood in it before.
+struct Registry {
+    path: PathBuf,
+    before: String,
 }
 
-fn register(dir: &Path, results: &Results) -> Result<(), String> {
-    let (path, before) = before_registered(dir)?;
-    let text =
-        registered::with(&before, &results.tables, &results.cells, results.seeds, &day(&results.provenance))?;
-    std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-    tell!("stanchion: registered in {}", path.display());
-    Ok(())
+impl Registry {
+    fn read(dir: &Path) -> Result<Self, String> {
+        let path = dir.join(registered::PATH);
+        match std::fs::read_to_string(&path) {
+            Ok(before) => Ok(Self { path, before }),
+            Err(error) => Err(format!("--register: {}: {error}", path.display())),
+        }
+    }
+
+    fn put(self, results: &Results) -> Result<(), String> {
+        let day = day(&results.provenance);
+        let text = registered::with(&self.before, &results.tables, &results.cells, results.seeds, &day)?;
+        std::fs::write(&self.path, text).map_err(|error| format!("{}: {error}", self.path.display()))?;
+        tell!("stanchion: registered in {}", self.path.display());
+        Ok(())
+    }
 }
 
 /// The date, as records have it.
