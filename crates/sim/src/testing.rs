@@ -33,6 +33,7 @@ pub(crate) fn machine(sockets: u16, groups: u16, cores: u16) -> Machine {
             outside_percent: 300,
             occupancy_percent: 80,
             snoop_percent: 50,
+            snoop_read_percent: 50,
             overlap_percent: 50,
             burst: 2 * NS,
             store_buffer: 32,

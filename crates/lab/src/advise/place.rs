@@ -151,7 +151,7 @@ fn workers(args: &Args, machine: &Machine, recorded: usize) -> Result<Vec<usize>
     Ok(counts)
 }
 
-/// The file of this machine in the user's cache, measured if it is not there.
+/// The file of this machine in the user's cache, measured if it is not there, or of another version.
 fn here(args: &Args) -> Result<PathBuf, String> {
     let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let cache = variable("XDG_CACHE_HOME").or_else(|| Some(variable("HOME")?.join(".cache")));
@@ -161,7 +161,10 @@ fn here(args: &Args) -> Result<PathBuf, String> {
     let model = model.replace(|c: char| !c.is_ascii_alphanumeric(), "-");
     let path = dir.join(format!("here-{model}-{}.toml", crate::bench::available_cpus().len()));
     if path.is_file() {
-        return Ok(path);
+        match machine::load(&path.to_string_lossy()) {
+            Ok(_) => return Ok(path),
+            Err(why) => tell!("stanchion: {why}"),
+        }
     }
     // What a pipe says can be read once only.
     let is_pipe = |trace: &PathBuf| trace.metadata().is_ok_and(|about| about.file_type().is_fifo());

@@ -1,6 +1,7 @@
 //! Lines that move between CPUs.
 use super::sample::{Figures, Reach, What};
 use super::threads::{alone, beside, both, each, spin_until, timed};
+use core::hint::spin_loop;
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 
@@ -8,6 +9,8 @@ use crossbeam_utils::CachePadded;
 const LINES: usize = 64;
 /// Additions of two CPUs to one word: some hundred times the line changes hands, and seldom a tick comes.
 const ADDS: u32 = 8_192;
+/// So often a word is taken and given back beside a reader.
+const TAKES: u32 = 4_096;
 
 /// One line, far enough from the next that no neighbour is fetched along with it.
 #[repr(align(256))]
@@ -64,6 +67,7 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     let (occupancy, snoop) = shares(in_turns(cpus), rmw, transfer);
     add(What::OCCUPANCY, occupancy);
     add(What::SNOOP, snoop);
+    add(What::SNOOP_READ, share_beside_reader(beside_reader(cpus), rmw, transfer));
 }
 
 /// Two CPUs add to one word: for how long one of them has the line, and how often it adds meanwhile.
@@ -96,6 +100,44 @@ fn shares((turn, adds): (f64, f64), rmw: f64, transfer: f64) -> (f64, f64) {
     let occupancy = (turn / transfer).min(1.0);
     let snoop = 1.0 - occupancy + adds * rmw / transfer;
     (occupancy, snoop.min(1.0))
+}
+
+/// One CPU takes a word and gives it back, as a lock that nobody else takes, and another reads it as those do
+/// who spin: how often it is taken from one value to the next that the reader sees.
+fn beside_reader(cpus: (usize, usize)) -> f64 {
+    const END: u32 = 2 * TAKES;
+    let word = CachePadded::new(AtomicU32::new(0));
+    let (ready, changes) = (AtomicUsize::new(0), AtomicU32::new(0));
+    let meet = || {
+        ready.fetch_add(1, Ordering::SeqCst);
+        spin_until(|| ready.load(Ordering::SeqCst) == 2);
+    };
+    let takes = || {
+        meet();
+        for free in (0..END).step_by(2) {
+            let _ = word.compare_exchange(free, free + 1, Ordering::Acquire, Ordering::Relaxed);
+            word.store(free + 2, Ordering::Release);
+        }
+    };
+    let reads = || {
+        meet();
+        let (mut seen, mut last) = (0, 0);
+        while last != END {
+            let now = word.load(Ordering::Relaxed);
+            seen += u32::from(now != last);
+            last = now;
+            spin_loop();
+        }
+        changes.store(seen, Ordering::SeqCst);
+    };
+    both(cpus, takes, reads);
+    f64::from(TAKES) / f64::from(changes.into_inner().max(1))
+}
+
+/// The share of a transfer to a reader in which the old owner still writes. Whoever gets the line back takes
+/// the word once in any case.
+fn share_beside_reader(takes: f64, rmw: f64, transfer: f64) -> f64 {
+    ((takes - 1.0) * rmw / transfer).clamp(0.0, 1.0)
 }
 
 /// With three CPUs or more: what each further reader of a line that was written adds to the time until all
@@ -136,6 +178,13 @@ mod tests {
         assert!(near(shares((80.0, 10.0), 3.0, 100.0), (0.8, 0.5)));
         assert!(near(shares((130.0, 15.0), 3.0, 100.0), (1.0, 0.45)), "no longer than a transfer");
         assert!(near(shares((100.0, 100.0), 3.0, 100.0), (1.0, 1.0)));
+    }
+
+    #[test]
+    fn takes_beyond_the_first_say_how_long_a_line_hits_that_is_read() {
+        let near = |takes, expected: f64| (share_beside_reader(takes, 11.0, 110.0) - expected).abs() < 1e-9;
+        assert!(near(5.0, 0.4) && near(1.0, 0.0) && near(0.5, 0.0) && near(50.0, 1.0));
+        assert!(beside_reader((0, 1)) >= 0.5, "the reader sees each value at most");
     }
 
     #[test]

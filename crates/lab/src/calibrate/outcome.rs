@@ -115,9 +115,11 @@ impl Builder<'_> {
         }
         // As between the nearest cores; threads of one share their caches.
         let reaches = [Reach::Group, Reach::Socket, Reach::Remote, Reach::Core];
-        for (path, what) in
-            [("memory.occupancy-percent", What::OCCUPANCY), ("memory.snoop-percent", What::SNOOP)]
-        {
+        for (path, what) in [
+            ("memory.occupancy-percent", What::OCCUPANCY),
+            ("memory.snoop-percent", What::SNOOP),
+            ("memory.snoop-read-percent", What::SNOOP_READ),
+        ] {
             if let Some(figure) = reaches.iter().find_map(|&reach| self.figures.get(what.at(reach))) {
                 self.put(path, (figure.median * 100.0).round(), &figure, what.title().trim());
             }

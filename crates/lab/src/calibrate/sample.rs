@@ -42,25 +42,27 @@ impl What {
     pub(crate) const UPGRADE: Self = what(9, "", "read-modify-write of a line shared with it");
     pub(crate) const OCCUPANCY: Self = what(10, "", "share of a transfer in which the line is busy");
     pub(crate) const SNOOP: Self = what(11, "", "share of a transfer in which its old owner still hits");
+    pub(crate) const SNOOP_READ: Self =
+        what(12, "", "share of a transfer to a reader in which its old owner still writes");
     pub(crate) const STORM_READER: Self =
-        what(12, "memory.group-occupancy", "read storm, each further reader");
-    pub(crate) const HALT: Self = what(13, "host.halt", "futex wait that returns at once");
-    pub(crate) const KICK_NOBODY: Self = what(14, "host.kick-idle", "futex wake of nobody");
-    pub(crate) const KICK_IDLE: Self = what(15, "", "futex wake of a sleeper, its CPU idle");
-    pub(crate) const WAKE_IDLE: Self = what(16, "", "from the wake to the sleeper, its CPU idle");
-    pub(crate) const HAND_OVER: Self = what(17, "", "futex hand-over on one CPU, one way");
-    pub(crate) const YIELD: Self = what(18, "host.yield", "sched_yield alone");
-    pub(crate) const YIELD_SWITCH: Self = what(19, "", "sched_yield to another thread");
+        what(13, "memory.group-occupancy", "read storm, each further reader");
+    pub(crate) const HALT: Self = what(14, "host.halt", "futex wait that returns at once");
+    pub(crate) const KICK_NOBODY: Self = what(15, "host.kick-idle", "futex wake of nobody");
+    pub(crate) const KICK_IDLE: Self = what(16, "", "futex wake of a sleeper, its CPU idle");
+    pub(crate) const WAKE_IDLE: Self = what(17, "", "from the wake to the sleeper, its CPU idle");
+    pub(crate) const HAND_OVER: Self = what(18, "", "futex hand-over on one CPU, one way");
+    pub(crate) const YIELD: Self = what(19, "host.yield", "sched_yield alone");
+    pub(crate) const YIELD_SWITCH: Self = what(20, "", "sched_yield to another thread");
     pub(crate) const MIGRATE: Self =
-        what(20, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
-    pub(crate) const BARRIER_ALONE: Self = what(21, "", "membarrier, one thread");
-    pub(crate) const BARRIER_PAIR: Self = what(22, "", "membarrier, one other thread running");
-    pub(crate) const TICK_PERIOD: Self = what(23, "", "period of the tick");
-    pub(crate) const TICK_COST: Self = what(24, "host.tick-cost", "what a tick takes");
-    pub(crate) const TURN: Self = what(25, "", "turn of one of two busy threads on a CPU");
-    pub(crate) const PREEMPTS_ON_WAKE: Self = what(26, "", "share of wake-ups that preempt");
-    pub(crate) const IDLE_ENTRY: Self = what(27, "", "for which a CPU that falls idle still looks for work");
-    pub(crate) const PULL: Self = what(28, "", "until an idle CPU pulls work");
+        what(21, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
+    pub(crate) const BARRIER_ALONE: Self = what(22, "", "membarrier, one thread");
+    pub(crate) const BARRIER_PAIR: Self = what(23, "", "membarrier, one other thread running");
+    pub(crate) const TICK_PERIOD: Self = what(24, "", "period of the tick");
+    pub(crate) const TICK_COST: Self = what(25, "host.tick-cost", "what a tick takes");
+    pub(crate) const TURN: Self = what(26, "", "turn of one of two busy threads on a CPU");
+    pub(crate) const PREEMPTS_ON_WAKE: Self = what(27, "", "share of wake-ups that preempt");
+    pub(crate) const IDLE_ENTRY: Self = what(28, "", "for which a CPU that falls idle still looks for work");
+    pub(crate) const PULL: Self = what(29, "", "until an idle CPU pulls work");
 
     /// The same between CPUs that are so far from each other.
     pub(crate) fn at(self, reach: Reach) -> Self {
@@ -75,7 +77,8 @@ impl What {
 
     /// Whether the figure is a share and not a time in nanoseconds.
     pub(crate) fn is_share(self) -> bool {
-        [Self::PREEMPTS_ON_WAKE, Self::OCCUPANCY, Self::SNOOP].contains(&Self { reach: None, ..self })
+        [Self::PREEMPTS_ON_WAKE, Self::OCCUPANCY, Self::SNOOP, Self::SNOOP_READ]
+            .contains(&Self { reach: None, ..self })
     }
 }
 

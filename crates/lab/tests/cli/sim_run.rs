@@ -93,7 +93,7 @@ fn a_lock_with_other_tunables_is_simulated_with_them() {
         "--threads",
         "4",
         "--time",
-        "5ms",
+        "50ms",
         "--json",
         file.to_str().expect("plain path"),
     ]);

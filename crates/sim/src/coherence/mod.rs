@@ -147,7 +147,7 @@ impl Directory {
         if owner != NOBODY {
             let latency = self.dirty[self.class(core, usize::from(owner))];
             let latency = self.jittered(latency);
-            let snoop = percent(latency, self.memory.snoop_percent);
+            let snoop = percent(latency, self.memory.snoop_read_percent);
             let occupancy = percent(latency, self.memory.occupancy_percent);
             let entry = &mut self.lines[line];
             let start = now.max(entry.busy);

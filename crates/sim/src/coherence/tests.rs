@@ -94,6 +94,19 @@ fn the_old_owner_still_hits_in_the_snoop_window() {
 }
 
 #[test]
+fn a_reader_leaves_the_old_owner_a_window_of_its_own() {
+    for share in [0, 10, 90] {
+        let mut lines = directory(|machine| machine.memory.snoop_read_percent = share);
+        let memory = lines.memory.clone();
+        lines.own(0, 0, 0, 0);
+        lines.read(0, 4, LATER);
+        let window = percent(memory.remote_dirty, share);
+        assert!(window == 0 || !lines.own(0, 0, LATER + window - 1, 0).missed, "{share} %");
+        assert!(lines.own(0, 0, LATER + window, 0).missed, "{share} %");
+    }
+}
+
+#[test]
 fn readers_of_one_group_are_served_one_after_the_other() {
     let mut lines = directory(|_| ());
     let memory = lines.memory.clone();

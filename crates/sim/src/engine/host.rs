@@ -104,12 +104,18 @@ impl Engine {
         for &who in &order {
             self.host.scheduler.wake(who, None, 0);
         }
+        // Linux ticks on all CPUs at once, unless it is started with `skew_tick=1`. Xen's CPUs each begin
+        // their own when they come up.
+        let period = self.machine.host.tick_period;
+        let together = !matches!(self.machine.host.scheduler, SchedulerKind::RoundRobin(_));
+        let mut first = None;
         for cpu in 0..self.host.cpus.len() {
             let delay = self.host.random.below(self.machine.host.start_spread.max(1));
             self.choose(cpu, delay);
-            if self.machine.host.tick_period > 0 {
-                let phase = self.host.random.below(self.machine.host.tick_period);
-                self.queue.push(phase, Kind::Tick, cpu as u32, 0, 0);
+            if period > 0 {
+                let phase = self.host.random.below(period);
+                let first = *first.get_or_insert(phase);
+                self.queue.push(if together { first } else { phase }, Kind::Tick, cpu as u32, 0, 0);
             }
         }
         self.queue.push(0, Kind::Housekeeping, 0, 0, 0);

@@ -91,9 +91,12 @@ pub struct Memory {
     pub outside_percent: u32,
     /// For how much of a dirty transfer nobody else can be served from the line, in per cent of its latency.
     pub occupancy_percent: u32,
-    /// For how much of a dirty transfer the old owner still reads and writes the line, in per cent of its
-    /// latency.
+    /// For how much of a dirty transfer to a writer the old owner still reads and writes the line, in per
+    /// cent of its latency.
     pub snoop_percent: u32,
+    /// For how much of a dirty transfer to a reader the old owner still writes the line, in per cent of its
+    /// latency.
+    pub snoop_read_percent: u32,
     /// How much of the latency of a load that missed is hidden from an ownership request for the same line
     /// that follows at once (an out-of-order core issues both early), in per cent.
     pub overlap_percent: u32,

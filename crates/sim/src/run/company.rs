@@ -1,7 +1,7 @@
 //! Company costs: siblings, other busy cores, ticks, quotas, hypervisors that notice spinning.
 use super::tests::{outcome, spec};
 use super::*;
-use crate::machine::{PauseLoop, Quota};
+use crate::machine::{PauseLoop, Quota, RoundRobin};
 use crate::testing::{loop_of, machine, shared};
 use crate::time::US;
 
@@ -26,6 +26,7 @@ fn a_sibling_that_spins_slows_its_twin_less() {
     // A long section under a lock: one holds, the twin spins.
     let workload = loop_of(50_000, 0);
     let mut machine = machine(1, 1, 2);
+    machine.host.tick_cost = 0;
     let run = |machine: &Machine, contexts| {
         outcome(&Spec { time: 20 * MS, ..spec(machine, &workload, "ticket", contexts) }).ops_per_second()
     };
@@ -33,7 +34,9 @@ fn a_sibling_that_spins_slows_its_twin_less() {
     machine.topology.cores = 1;
     machine.topology.threads = 2;
     let ratio = run(&machine, 2) / apart;
-    assert!((0.72..0.85).contains(&ratio), "130 % of the time are three quarters of the speed: {ratio}");
+    // 130 % of the time are 0.77 of the speed; a section that begins before the twin spins is as fast as
+    // alone.
+    assert!((0.76..0.86).contains(&ratio), "{ratio}");
 }
 
 #[test]
@@ -55,6 +58,24 @@ fn ticks_take_their_time() {
     machine.host.tick_cost = 10 * US;
     let ratio = rate(&machine, 1) / without;
     assert!((0.88..0.93).contains(&ratio), "a tenth of the time: {ratio}");
+}
+
+#[test]
+fn linux_interrupts_a_holder_and_who_waits_for_it_together_and_xen_does_not() {
+    let halts = |scheduler: Option<SchedulerKind>| {
+        let mut machine = shared(2);
+        machine.host.scheduler = scheduler.unwrap_or(machine.host.scheduler);
+        machine.host.tick_period = 500 * US;
+        machine.host.tick_cost = 50 * US;
+        let workload = loop_of(500, 500);
+        outcome(&Spec { time: 100 * MS, ..spec(&machine, &workload, "stanchion", 2) }).halts
+    };
+    assert_eq!(halts(None), 0, "whoever waits spins on when the holder does");
+    let credit = RoundRobin { slice: 30 * MS, boost: true, steal: true };
+    assert!(
+        halts(Some(SchedulerKind::RoundRobin(credit))) > 50,
+        "a holder of 200 ticks is interrupted alone"
+    );
 }
 
 #[test]

@@ -152,7 +152,9 @@ pub(super) const FIELDS: &[Field] = fields! {
     "memory.occupancy-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.occupancy_percent);
     "For how much of a dirty transfer nobody else is served from the line."
     "memory.snoop-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.snoop_percent);
-    "For how much of a dirty transfer the old owner still reads and writes the line."
+    "For how much of a dirty transfer to a writer the old owner still reads and writes the line."
+    "memory.snoop-read-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.snoop_read_percent);
+    "For how much of a dirty transfer to a reader the old owner still writes the line."
     "memory.overlap-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.overlap_percent);
     "How much of a missed load's latency an ownership request right behind it hides."
     "memory.burst" Time(0, 100 * NS), Time |m| Some(&mut m.memory.burst);

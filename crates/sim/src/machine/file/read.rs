@@ -222,6 +222,7 @@ fn blank() -> Machine {
             outside_percent: 0,
             occupancy_percent: 0,
             snoop_percent: 0,
+            snoop_read_percent: 0,
             overlap_percent: 0,
             burst: 0,
             store_buffer: 0,

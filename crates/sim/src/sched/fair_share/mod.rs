@@ -45,8 +45,9 @@ pub(crate) struct FairShareScheduler {
     contexts: Vec<Context>,
     occupancy: Occupancy,
     bandwidth: Option<Bandwidth>,
-    /// When each CPU's tick comes, after multiples of the granularity.
-    phases: Vec<Time>,
+    /// When the ticks come, after multiples of the granularity: on all CPUs at once, as Linux has them unless
+    /// it is started with `skew_tick=1`.
+    phase: Time,
     random: Random,
     balance_at: Time,
     sequence: u64,
@@ -91,7 +92,7 @@ impl FairShareScheduler {
             contexts,
             occupancy: Occupancy::new(topology, cpus),
             bandwidth: parameters.quota.as_ref().map(|quota| Bandwidth::new(quota, cpus.len())),
-            phases: cpus.iter().map(|_| random.below(parameters.granularity.max(1))).collect(),
+            phase: random.below(parameters.granularity.max(1)),
             balance_at: parameters.balance + random.below(parameters.balance.max(1)),
             random,
             sequence: 0,
@@ -100,11 +101,11 @@ impl FairShareScheduler {
         }
     }
 
-    /// The first tick of `pcpu` at or after `time`.
-    fn tick_from(&self, pcpu: Pcpu, time: Time) -> Time {
+    /// The first tick at or after `time`.
+    fn tick_from(&self, time: Time) -> Time {
         match self.parameters.granularity {
             0 => time,
-            tick => self.phases[pcpu] + time.saturating_sub(self.phases[pcpu]).div_ceil(tick) * tick,
+            tick => self.phase + time.saturating_sub(self.phase).div_ceil(tick) * tick,
         }
     }
 
@@ -128,10 +129,10 @@ impl FairShareScheduler {
         let queue = &self.queues[pcpu];
         let running = queue.running.as_ref()?;
         let (slice_end, asked_at, alone) = (running.slice_end, running.asked_at, queue.waiting.is_empty());
-        let mut time = if alone { Time::MAX } else { self.tick_from(pcpu, slice_end) };
+        let mut time = if alone { Time::MAX } else { self.tick_from(slice_end) };
         if let Some(bandwidth) = &mut self.bandwidth {
             let allowed = bandwidth.grant(pcpu);
-            time = time.min(self.tick_from(pcpu, now + allowed));
+            time = time.min(self.tick_from(now + allowed));
         }
         if let Some(running) = &mut self.queues[pcpu].running {
             running.asked_at = time;
