@@ -70,13 +70,18 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     add(What::SNOOP_READ, share_beside_reader(beside_reader(cpus), rmw, transfer));
 }
 
+/// Waits until both have come.
+fn meet(ready: &AtomicUsize) {
+    ready.fetch_add(1, Ordering::SeqCst);
+    spin_until(|| ready.load(Ordering::SeqCst) == 2);
+}
+
 /// Two CPUs add to one word: for how long one of them has the line, and how often it adds meanwhile.
 fn in_turns(cpus: (usize, usize)) -> (f64, f64) {
     let word = CachePadded::new(AtomicU32::new(0));
     let (ready, turns) = (AtomicUsize::new(0), AtomicU32::new(0));
     let adds = || {
-        ready.fetch_add(1, Ordering::SeqCst);
-        spin_until(|| ready.load(Ordering::SeqCst) == 2);
+        meet(&ready);
         let (mut next, mut own) = (u32::MAX, 0);
         loop {
             let now = word.fetch_add(1, Ordering::AcqRel);
@@ -108,19 +113,15 @@ fn beside_reader(cpus: (usize, usize)) -> f64 {
     const END: u32 = 2 * TAKES;
     let word = CachePadded::new(AtomicU32::new(0));
     let (ready, changes) = (AtomicUsize::new(0), AtomicU32::new(0));
-    let meet = || {
-        ready.fetch_add(1, Ordering::SeqCst);
-        spin_until(|| ready.load(Ordering::SeqCst) == 2);
-    };
     let takes = || {
-        meet();
+        meet(&ready);
         for free in (0..END).step_by(2) {
             let _ = word.compare_exchange(free, free + 1, Ordering::Acquire, Ordering::Relaxed);
             word.store(free + 2, Ordering::Release);
         }
     };
     let reads = || {
-        meet();
+        meet(&ready);
         let (mut seen, mut last) = (0, 0);
         while last != END {
             let now = word.load(Ordering::Relaxed);

@@ -24,19 +24,16 @@ fn a_sibling_that_computes_slows_its_twin() {
 #[test]
 fn a_sibling_that_spins_slows_its_twin_less() {
     // A long section under a lock: one holds, the twin spins.
-    let workload = loop_of(50_000, 0);
+    let workload = loop_of(20_000, 0);
     let mut machine = machine(1, 1, 2);
-    machine.host.tick_cost = 0;
     let run = |machine: &Machine, contexts| {
-        outcome(&Spec { time: 20 * MS, ..spec(machine, &workload, "ticket", contexts) }).ops_per_second()
+        outcome(&Spec { time: 20 * MS, ..spec(machine, &workload, "pv-qspin", contexts) }).ops_per_second()
     };
     let apart = run(&machine, 2);
     machine.topology.cores = 1;
     machine.topology.threads = 2;
     let ratio = run(&machine, 2) / apart;
-    // 130 % of the time are 0.77 of the speed; a section that begins before the twin spins is as fast as
-    // alone.
-    assert!((0.76..0.86).contains(&ratio), "{ratio}");
+    assert!((0.72..0.85).contains(&ratio), "130 % of the time are three quarters of the speed: {ratio}");
 }
 
 #[test]
