@@ -1,7 +1,7 @@
 //! The machines that were asked for, and how many workers run on each.
 use super::args::Args;
 use super::no_recording;
-use crate::calibrate::varied;
+use crate::calibrate::{limited, varied};
 use crate::run::record::file as trace_file;
 use lab_kit::output::tell;
 use lab_kit::provenance::Provenance;
@@ -104,14 +104,8 @@ fn load(args: &Args, name: &str) -> Result<Machine, String> {
     if let Some(cpus) = args.cpus {
         sets.extend(of_cpus(&plain, cpus)?);
     }
-    if let Some(limit) = args.cpu_limit {
-        if !matches!(plain.host.scheduler, SchedulerKind::FairShare(_)) {
-            return Err("--cpu-limit needs a machine with the fair-share scheduler".to_owned());
-        }
-        sets.push("host.fair-share.quota.period=100ms".to_owned());
-        sets.push(format!("host.fair-share.quota.budget={}us", (limit * 1e5).round()));
-    }
-    Ok(machine::load_with(name, &sets)?.machine)
+    let file = machine::load_with(name, &sets)?;
+    args.cpu_limit.map_or_else(|| Ok(file.machine.clone()), |cpus| limited(&file, cpus))
 }
 
 /// What makes a machine one of so many CPUs: as many sockets as it has, with other numbers of cores; or one.

@@ -53,6 +53,10 @@ pub(crate) struct Args {
     #[arg(long, requires = "compare", value_name = "LIST")]
     pub profile: Option<String>,
 
+    /// Also compare all cells with the time of so many CPUs, as for `stanchion bench`
+    #[arg(long, requires = "compare", value_name = "LIST")]
+    pub cpu_limit: Option<String>,
+
     /// Take the native side from the JSON of an earlier benchmark on this machine
     #[arg(long, requires = "compare", conflicts_with_all = ["time", "rounds"], value_name = "FILE")]
     pub bench_json: Option<PathBuf>,

@@ -47,15 +47,15 @@ fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String>
     if let Some(recorded) = &recorded {
         warn(&recorded.doubts);
     }
-    let machine = machine_for_comparison(args)?.machine;
+    let file = machine_for_comparison(args)?;
     let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {
         return Err("there is no native cell to compare with".to_owned());
     }
-    let cpus = machine.topology.cpu_count();
+    let (name, cpus) = (&file.machine.name, file.machine.topology.cpu_count());
     if native.cpus != cpus {
-        tell!("warning: {} has {cpus} CPUs, the benchmark ran on {}", machine.name, native.cpus);
+        tell!("warning: {name} has {cpus} CPUs, the benchmark ran on {}", native.cpus);
     }
-    let cells = simulated::all(args, &machine, &native.cells);
-    Ok(Comparison::of(machine.name, native.whence, cells))
+    let cells = simulated::all(args, &file, &native.cells);
+    Ok(Comparison::of(file.machine.name, native.whence, cells))
 }

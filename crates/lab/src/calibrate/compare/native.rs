@@ -35,7 +35,7 @@ impl Native {
         let counts = counts.transpose().map_err(|error| format!("--threads: {error}"))?;
         self.cells.retain(|cell| {
             locks.contains(&cell.lock.as_str())
-                && profiles.as_ref().is_none_or(|profiles| profiles.contains(&cell.profile.as_str()))
+                && profiles.as_ref().is_none_or(|profiles| profiles.contains(&cell.unlimited()))
                 && counts.as_ref().is_none_or(|counts| counts.contains(&cell.threads))
         });
         let any = !self.cells.is_empty();
@@ -63,17 +63,17 @@ pub(super) fn read(path: &Path) -> Result<Native, String> {
 /// The cells that have a rate that counts.
 fn native(report: &bench::Report) -> Native {
     let cell = |cell: &bench::Cell| {
-        // What was skipped or failed has no rate. CPU limits, and holders that yield, have no like in the
-        // simulator.
+        // What was skipped or failed has no rate. Holders that yield have no like in the simulator.
         let counts = matches!(cell.state, State::Measured | State::Stalled);
         let rates = cell.throughput.clone().filter(|_| counts)?;
         let profile = report.load(cell)?.profile;
-        (profile.cpu_limit.is_none() && !profile.yields).then(|| Row {
+        (!profile.yields).then(|| Row {
             profile: cell.profile.clone(),
             threads: cell.threads,
             lock: cell.lock.clone(),
             critical_ns: profile.critical_ns,
             think_ns: profile.think_ns,
+            cpu_limit: profile.cpu_limit,
             native: rates,
             stalled: cell.state == State::Stalled,
             ..Row::default()
@@ -95,8 +95,10 @@ fn words(args: &Args) -> Vec<String> {
     let mut words = vec![format!("--lock={}", args.lock), format!("--profile={profiles}")];
     words.extend("--peers=none --latency-rounds=0 --drain=500ms --force".split(' ').map(str::to_owned));
     let rounds = args.rounds.map(|rounds| rounds.to_string());
-    let Args { threads, time, cpus, .. } = args;
-    for (flag, value) in [("threads", threads), ("time", time), ("rounds", &rounds), ("cpus", cpus)] {
+    let Args { threads, time, cpus, cpu_limit, .. } = args;
+    let given =
+        [("threads", threads), ("time", time), ("rounds", &rounds), ("cpus", cpus), ("cpu-limit", cpu_limit)];
+    for (flag, value) in given {
         words.extend(value.iter().map(|value| format!("--{flag}={value}")));
     }
     words.extend(args.results.quiet.then(|| "--quiet".to_owned()));
@@ -158,6 +160,23 @@ mod tests {
         let only = native.only(&[&lock], &args).expect("two CPUs");
         assert!(!meant.is_empty() && only.cells == meant, "{meant:?}");
         assert!(only.only(&["none"], &args).is_err_and(|error| error.contains("none of these cells")));
+    }
+
+    #[test]
+    fn cells_under_a_limit_have_it_and_come_with_their_profile() {
+        let mut report = bench::tests::full();
+        let name = core::mem::replace(&mut report.setting.profiles[0].name, "own@0.5".to_owned());
+        report.setting.profiles[0].cpu_limit = Some(0.5);
+        report.cells.retain(|cell| cell.profile == name);
+        report.cells.iter_mut().for_each(|cell| cell.profile = "own@0.5".to_owned());
+        let lock = report.cells[0].lock.clone();
+        let only = |profile| native(&report).only(&[&lock], &Args::of(&["--profile", profile]));
+        let cells = only("own").expect("there are some").cells;
+        assert!(cells.iter().all(|cell| cell.cpu_limit == Some(0.5)), "{cells:?}");
+        assert!(only("ow").is_err());
+        assert!(words(&Args::of(&["--cpu-limit", "1,0.5"])).contains(&"--cpu-limit=1,0.5".to_owned()));
+        let refused = check(&Args::of(&["--cpu-limit", "half"])).expect_err("no number");
+        assert!(refused.contains("--cpu-limit"), "{refused}");
     }
 
     #[test]

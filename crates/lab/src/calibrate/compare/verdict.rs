@@ -19,6 +19,8 @@ pub(super) struct Row {
     pub(super) lock: String,
     pub(super) critical_ns: u64,
     pub(super) think_ns: u64,
+    /// CPUs whose time all threads have together.
+    pub(super) cpu_limit: Option<f64>,
     /// Acquisitions a second, by round.
     pub(super) native: Summary,
     /// Not every thread got the lock at the end: the rates are those of the window.
@@ -56,6 +58,11 @@ fn told<S: Serializer>(rows: &[Row], to: S) -> Result<S::Ok, S::Error> {
 }
 
 impl Row {
+    /// The profile without its CPU limit, which stands behind an `@`.
+    pub(super) fn unlimited(&self) -> &str {
+        self.profile.split('@').next().unwrap_or_default()
+    }
+
     /// The same with the rates of its simulated runs.
     pub(super) fn with(self, rates: Vec<f64>) -> Self {
         let ratio = Ratio::of_unpaired(&[(&rates, &self.native.rounds)]);
