@@ -19,7 +19,7 @@
 use core::sync::atomic::{AtomicU32, AtomicU64};
 
 pub const MAGIC: u64 = u64::from_le_bytes(*b"STANCREC");
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 pub const PAGE: usize = 4096;
 /// The file's length unless whoever made it has set another: 256 MiB.
 pub const PAGES: u64 = 1 << 16;
@@ -52,6 +52,8 @@ pub mod mark {
     pub const NOTIFIED: u8 = 4;
     /// It notified all: 0, and the condition's address.
     pub const NOTIFIED_ALL: u8 = 5;
+    /// The recorder kept it, to take pages or to ask the system: for how long.
+    pub const KEPT: u8 = 6;
 }
 
 /// The lock's address and kind.

@@ -158,6 +158,7 @@ impl Telling<'_> {
                 self.recorder.begins(Kind::Mutex, false, |cost| cost.hold);
                 self.last = at;
             }
+            What::Kept { span } => self.last += span.min(at.saturating_sub(self.last)),
             What::Notified { .. } => {
                 self.step(at, Some(Step::Notify));
                 self.recorder.begins(Kind::Mutex, false, |cost| cost.hold);

@@ -9,6 +9,7 @@ mod interrupted;
 mod once;
 mod preloaded;
 mod record;
+mod recorder;
 mod rules;
 mod stats;
 mod verbose;

@@ -27,17 +27,17 @@ static void name(const char *name, void *lock) { printf("%s %p\n", name, lock); 
 "#;
 
 /// A program that was recorded.
-struct Run {
-    dir: TempDir,
-    code: Option<i32>,
+pub(crate) struct Run {
+    pub(crate) dir: TempDir,
+    pub(crate) code: Option<i32>,
     /// What the command said.
-    printed: String,
+    pub(crate) printed: String,
     /// The locks as the program named them.
     names: Vec<(String, String)>,
 }
 
 /// None where there is no C compiler. `main` follows [`HEAD`].
-fn run(main: &str, flags: &[&str]) -> Option<Run> {
+pub(crate) fn run(main: &str, flags: &[&str]) -> Option<Run> {
     Command::new("cc").arg("--version").output().ok()?;
     let dir = tempfile::tempdir().expect("a temporary directory");
     let (source, program) = (dir.path().join("program.c"), dir.path().join("program"));
@@ -59,7 +59,7 @@ fn run(main: &str, flags: &[&str]) -> Option<Run> {
 }
 
 impl Run {
-    fn trace(&self) -> PathBuf {
+    pub(crate) fn trace(&self) -> PathBuf {
         self.dir.path().join("out/trace")
     }
 

@@ -1,13 +1,15 @@
 //! How long a thread was off its CPU between two steps, and whether by its own wish.
 //!
 //! The system is asked only where it matters: when much time has passed between two steps, and when a thread
-//! has waited for locks so long that the next answer could not be told from that.
+//! has waited for locks so long that the next answer could not be told from that. A call takes half a
+//! microsecond. In a section others would wait for it.
+use super::now;
 use super::thread::write_mark;
 use core::mem::MaybeUninit;
 use stanchion_wire::trace::{Chunk, mark};
 
 /// Ticks that are long enough for a thread to have left its CPU: 10 to 50 microseconds.
-pub(super) const LONG: u64 = 50_000;
+const LONG: u64 = 50_000;
 
 /// What the thread has run for in nanoseconds, how often its CPU was taken from it, and how often it gave it
 /// up.
@@ -32,20 +34,41 @@ pub(super) fn ask(chunk: &mut Chunk, at: u64) {
 #[inline(always)]
 pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
     chunk.waited = chunk.waited.saturating_add(got - came);
-    if chunk.waited > LONG {
+    // It may have been for a lock that it has now: what can be put off is asked when it comes for the next.
+    if got - came > LONG {
         ask(chunk, got);
     }
 }
 
-/// Much time has passed since the last step, up to `at`: a mark says what the thread did.
+/// Whether the thread has waited for so long, bit by bit, that the system has to be asked anew.
+#[inline(always)]
+pub(super) fn is_old(chunk: &Chunk) -> bool {
+    chunk.waited > LONG
+}
+
+/// What the thread did up to `at`, if much time has passed since its last step: a mark and its numbers.
+pub(super) fn look(chunk: &mut Chunk, at: u64) -> Option<(u8, [u64; 3])> {
+    (at.saturating_sub(chunk.last_step) > LONG).then(|| look_back(chunk, at))
+}
+
 #[cold]
 #[inline(never)]
-pub(super) fn look(chunk: &mut Chunk, at: u64) {
+fn look_back(chunk: &mut Chunk, at: u64) -> (u8, [u64; 3]) {
     let (asked, ran, waited) = (chunk.asked, chunk.ran, chunk.waited);
     let (put_aside, gave_up) = (chunk.put_aside, chunk.gave_up);
     ask(chunk, at);
+    chunk.last_step = at;
     // Who waits gives its CPU up, too; who did not has slept, even if it was put aside for a moment before.
     let slept = chunk.put_aside == put_aside || chunk.gave_up != gave_up && waited == 0;
     let what = if slept { mark::SLEPT } else { mark::PREEMPTED };
-    write_mark(chunk, what, at, &[at.saturating_sub(asked), waited, chunk.ran.saturating_sub(ran)]);
+    (what, [at.saturating_sub(asked), waited, chunk.ran.saturating_sub(ran)])
+}
+
+/// The recorder itself kept the thread since `came`. The system is asked anew, and a mark says how long all
+/// that took.
+pub(super) fn kept(chunk: &mut Chunk, came: u64) {
+    ask(chunk, came);
+    let got = now();
+    write_mark(chunk, mark::KEPT, got, &[got.saturating_sub(came)]);
+    (chunk.asked, chunk.last_step) = (got, got);
 }

@@ -2,7 +2,7 @@
 //!
 //! All of it is in the thread's own chunk, so that thread-local storage is one pointer, without a destructor.
 use super::file::populate;
-use super::off_cpu::{self, LONG};
+use super::off_cpu;
 use super::{IS_LAZY, PROCESS, header, now};
 use crate::thread::Place;
 use core::cell::Cell;
@@ -36,19 +36,26 @@ pub(super) fn forget() {
 /// Room for a mark and an event, which is what one change writes at most.
 const ROOM: usize = 2 * LONGEST;
 
-/// Makes room for what an acquisition writes, before the thread has the lock: the system may take some
-/// milliseconds for pages, and others would wait for them. When the thread comes for the lock.
+/// Calls the system for what an acquisition needs of it, before the thread has the lock: that takes
+/// milliseconds for pages, and others would wait. When the thread comes for the lock.
 #[inline(always)]
 pub(super) fn ready(came: u64) -> u64 {
     let chunk = mine().get();
+    let is_ready = |chunk: &Chunk| room(chunk) >= 2 * ROOM && !off_cpu::is_old(chunk);
     // SAFETY: not null, so a chunk of this thread's alone, mapped for good; it is only looked at.
-    if !chunk.is_null() && room(unsafe { &*chunk }) >= 2 * ROOM { came } else { make_ready() }
+    if !chunk.is_null() && is_ready(unsafe { &*chunk }) { came } else { make_ready() }
 }
 
 #[cold]
 #[inline(never)]
 fn make_ready() -> u64 {
-    with_room(2 * ROOM, |_| ());
+    with_room(3 * ROOM, |chunk| {
+        if off_cpu::is_old(chunk) {
+            let came = now();
+            step(chunk, came);
+            off_cpu::kept(chunk, came);
+        }
+    });
     now()
 }
 
@@ -91,8 +98,8 @@ fn with_room(least: usize, change: impl FnOnce(&mut Chunk)) -> bool {
 /// meanwhile.
 #[inline(always)]
 fn step(chunk: &mut Chunk, at: u64) {
-    if at.saturating_sub(chunk.last_step) > LONG {
-        off_cpu::look(chunk, at);
+    if let Some((what, numbers)) = off_cpu::look(chunk, at) {
+        write_mark(chunk, what, at, &numbers);
     }
     chunk.last_step = at;
 }
@@ -248,12 +255,15 @@ unsafe fn number(mut at: *mut u8, mut value: u64) -> *mut u8 {
     }
 }
 
-/// Takes pages for the thread. What it holds goes with it. The new one of a thread that had one before is
+/// Takes pages for the thread, for which the system may need some milliseconds: marks tell them from the
+/// thread's own work. What it holds goes with it. The new one of a thread that had one before is
 /// marked as in use. Null if there is no room.
 #[cold]
 #[inline(never)]
-fn take(before: Option<&mut Chunk>) -> *mut Chunk {
+fn take(mut before: Option<&mut Chunk>) -> *mut Chunk {
     let Some(header) = header() else { return ptr::null_mut() };
+    let (came, is_first) = (now(), before.is_none());
+    let looked = before.as_mut().and_then(|chunk| off_cpu::look(chunk, came));
     let wanted = before.as_ref().map_or(1, |chunk| (chunk.pages * 2).min(MOST_PAGES));
     // ord: AA23 alone: a number that does not change
     let all = header.pages.load(Ordering::Relaxed) - 1;
@@ -299,6 +309,12 @@ fn take(before: Option<&mut Chunk>) -> *mut Chunk {
         off_cpu::ask(new, new.last);
     }
     new.base = new.last;
+    if let Some((what, numbers)) = looked {
+        write_mark(new, what, came, &numbers);
+    }
+    if !is_first {
+        off_cpu::kept(new, came);
+    }
     // Last, because from here on it is one for whoever reads the file.
     // ord: AA29 alone: read by another process; one that finds it finds all that was written above
     new.magic.store(CHUNK_MAGIC, Ordering::Release);

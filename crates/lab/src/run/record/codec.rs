@@ -74,6 +74,8 @@ pub(crate) enum What {
     Waited { condition: u64, span: u64, was_notified: bool },
     /// It notified one who waited for it, or all.
     Notified { condition: u64, all: bool },
+    /// The recorder kept the thread for so many ticks.
+    Kept { span: u64 },
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,6 +147,7 @@ fn what(code: u8, bytes: &mut Bytes) -> Option<What> {
             unsigned(bytes)?;
             What::Notified { condition: unsigned(bytes)?, all: code == mark::NOTIFIED_ALL }
         }
+        mark::KEPT => What::Kept { span: unsigned(bytes)? },
         _ => return None,
     })
 }
@@ -217,6 +220,7 @@ pub(crate) mod tests {
     fn marks_stand_between_events_and_do_not_count() {
         let bytes = [
             0x80, 20, 100, 3, 50, 0x85, 22, 0, 9, 0x41, 5, 2, 4, 0x82, 0, 7, 9, 0x83, 2, 7, 9, 0x84, 3, 0, 9,
+            0x86, 4, 8,
         ];
         let mut found = Vec::new();
         assert_eq!(items(&bytes, 1000, |item| found.push(item)), Some(1));
@@ -231,6 +235,7 @@ pub(crate) mod tests {
                 Item::Mark(1005, waited(true)),
                 Item::Mark(1006, waited(false)),
                 Item::Mark(1003, What::Notified { condition: 9, all: false }),
+                Item::Mark(1007, What::Kept { span: 8 }),
             ]
         );
     }
@@ -254,7 +259,7 @@ pub(crate) mod tests {
         let nothing = |_: &Event| {};
         assert_eq!(decode(&[0], 0, nothing), None, "a slot in which nothing is");
         assert_eq!(decode(&[0x80], 0, nothing), None, "a mark that is cut short");
-        assert_eq!(decode(&[0x86, 0, 0, 0], 0, nothing), None, "a mark that means nothing");
+        assert_eq!(decode(&[0x87, 0, 0, 0], 0, nothing), None, "a mark that means nothing");
         assert_eq!(decode(&[0x41, 5, 1, 0], 0, nothing), None, "before the beginning of time");
         assert_eq!(decode(&[0x41, 4, 0, 0], 0, nothing), None, "a lock of no kind");
         let whole = encode(&some_events());
