@@ -6,7 +6,7 @@ use crate::run::record::codec::{Event, Key};
 use crate::run::record::file::Meta;
 use lab_kit::provenance::Provenance;
 use stanchion_sim::machine;
-use stanchion_wire::trace::mark::{NOTIFIED, SLEPT, TIMED_OUT, WAITED};
+use stanchion_wire::trace::mark::{KEPT, NOTIFIED, SLEPT, TIMED_OUT, WAITED};
 use std::sync::Arc;
 
 #[path = "chosen_tests.rs"]
@@ -178,6 +178,21 @@ fn what_is_done_under_a_lock_is_replayed_under_it() {
     let held = outcome.spent_on(stanchion_sim::Cause::Holding) / stanchion_sim::NS / 200;
     // Two readings of the clock are taken off.
     assert!((380..500).contains(&held), "{held} ns");
+}
+
+/// In each round the recorder keeps the thread for 5 us on its way to the lock, and for 5 us in its section.
+#[test]
+fn what_the_recorder_needs_is_not_replayed() {
+    let round = |last| {
+        let kept = [mark(KEPT, 5500, &[5000]), mark(KEPT, 11_200, &[5000])].concat();
+        (kept, vec![event(5, last + 6000, last, 0, 5600)])
+    };
+    let (mut recorded, _) = loaded(&[rounds(1, 100, 11_600, round), rounds(2, 100, 11_600, round)]);
+    recorded.once = true;
+    let outcome = played(recorded, 2);
+    let each = |cause| outcome.spent_on(cause) / stanchion_sim::NS / 200;
+    let (held, computed) = (each(stanchion_sim::Cause::Holding), each(stanchion_sim::Cause::Computing));
+    assert!((550..700).contains(&held) && (900..1100).contains(&computed), "{held} ns, {computed} ns");
 }
 
 /// A thread holds lock 5 for 50 us, sleeps for 20 of these, and takes another lock after it.

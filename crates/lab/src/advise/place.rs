@@ -104,8 +104,8 @@ fn load(args: &Args, name: &str) -> Result<Machine, String> {
     if let Some(cpus) = args.cpus {
         sets.extend(of_cpus(&plain, cpus)?);
     }
-    let file = machine::load_with(name, &sets)?;
-    args.cpu_limit.map_or_else(|| Ok(file.machine.clone()), |cpus| limited(&file, cpus))
+    let machine = machine::load_with(name, &sets)?.machine;
+    args.cpu_limit.map_or_else(|| Ok(machine.clone()), |cpus| limited(&machine, cpus))
 }
 
 /// What makes a machine one of so many CPUs: as many sockets as it has, with other numbers of cores; or one.

@@ -156,7 +156,7 @@ impl Telling<'_> {
                 };
                 self.step(at.saturating_sub(span), Some(step));
                 self.recorder.begins(Kind::Mutex, false, |cost| cost.hold);
-                self.last = at;
+                self.last = self.last.max(at); // the recorder may have kept it since
             }
             What::Kept { span } => self.last += span.min(at.saturating_sub(self.last)),
             What::Notified { .. } => {

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     pub cpu_limit: Option<String>,
 
     /// Take the native side from the JSON of an earlier benchmark on this machine
-    #[arg(long, requires = "compare", conflicts_with_all = ["time", "rounds"], value_name = "FILE")]
+    #[arg(long, requires = "compare", conflicts_with_all = ["time", "rounds", "cpu_limit"], value_name = "FILE")]
     pub bench_json: Option<PathBuf>,
 
     /// Length of a native round [default: 300ms]

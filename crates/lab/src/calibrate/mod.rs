@@ -17,20 +17,19 @@ pub(crate) use args::Args;
 use lab_kit::cgroup::PERIOD_MS;
 pub(crate) use outcome::varied;
 pub(crate) use run::this_machine;
-use stanchion_sim::machine::file::{self, MachineFile};
-use stanchion_sim::machine::{Machine, SchedulerKind};
+use stanchion_sim::machine::{Machine, Quota, SchedulerKind};
+use stanchion_sim::{MS, Time};
 use std::process::ExitCode;
 
 /// The machine in a container whose threads together have the time of so many CPUs.
-pub(crate) fn limited(file: &MachineFile, cpus: f64) -> Result<Machine, String> {
-    if !matches!(file.machine.host.scheduler, SchedulerKind::FairShare(_)) {
-        return Err("--cpu-limit needs a machine with the fair-share scheduler".to_owned());
-    }
-    let budget = (cpus * PERIOD_MS as f64 * 1e3).round();
-    let sets = [("period", format!("{PERIOD_MS}ms")), ("budget", format!("{budget}us"))]
-        .map(|(field, value)| format!("host.fair-share.quota.{field}={value}"));
-    let read = file::read_with(&file::write(file), &file.machine.name, &sets);
-    read.map(|file| file.machine).map_err(|error| error.to_string())
+pub(crate) fn limited(machine: &Machine, cpus: f64) -> Result<Machine, String> {
+    let (mut machine, all) = (machine.clone(), machine.topology.cpu_count());
+    let SchedulerKind::FairShare(fair) = &mut machine.host.scheduler else {
+        return Err("a CPU limit needs a machine with the fair-share scheduler".to_owned());
+    };
+    let budget = (cpus * (PERIOD_MS * MS) as f64) as Time;
+    fair.quota = (cpus < all as f64).then_some(Quota { period: PERIOD_MS * MS, budget });
+    Ok(machine)
 }
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {

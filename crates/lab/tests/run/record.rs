@@ -33,7 +33,7 @@ pub(crate) struct Run {
     /// What the command said.
     pub(crate) printed: String,
     /// The locks as the program named them.
-    names: Vec<(String, String)>,
+    pub(crate) names: Vec<(String, String)>,
 }
 
 /// None where there is no C compiler. `main` follows [`HEAD`].
@@ -63,7 +63,7 @@ impl Run {
         self.dir.path().join("out/trace")
     }
 
-    fn figures(&self) -> Value {
+    pub(crate) fn figures(&self) -> Value {
         let output = stanchion(&["run", "--json", "-", "--show"]).arg(self.trace()).output();
         let output = output.expect("the command starts");
         assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));

@@ -34,16 +34,17 @@ pub(super) fn ask(chunk: &mut Chunk, at: u64) {
 #[inline(always)]
 pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
     chunk.waited = chunk.waited.saturating_add(got - came);
-    // It may have been for a lock that it has now: what can be put off is asked when it comes for the next.
+    // It may have been for a lock that it has now. After short waits, the system is asked when the thread
+    // comes for the next one.
     if got - came > LONG {
-        ask(chunk, got);
+        kept(chunk, got);
     }
 }
 
-/// Whether the thread has waited for so long, bit by bit, that the system has to be asked anew.
+/// Whether to ask the system at `at`: the last step was long ago, or short waits add up.
 #[inline(always)]
-pub(super) fn is_old(chunk: &Chunk) -> bool {
-    chunk.waited > LONG
+pub(super) fn is_due(chunk: &Chunk, at: u64) -> bool {
+    at.saturating_sub(chunk.last_step) > LONG || chunk.waited > LONG
 }
 
 /// What the thread did up to `at`, if much time has passed since its last step: a mark and its numbers.

@@ -33,15 +33,15 @@ pub(super) fn forget() {
     CHUNK.set(ptr::null_mut());
 }
 
-/// Room for a mark and an event, which is what one change writes at most.
+/// Room for a mark and an event, or for two marks: what one change writes at most.
 const ROOM: usize = 2 * LONGEST;
 
-/// Calls the system for what an acquisition needs of it, before the thread has the lock: that takes
-/// milliseconds for pages, and others would wait. When the thread comes for the lock.
+/// Calls the system for what an acquisition and its release need of it, before the thread has the lock: pages
+/// take milliseconds, and others would wait. Returns when the thread comes for the lock.
 #[inline(always)]
 pub(super) fn ready(came: u64) -> u64 {
     let chunk = mine().get();
-    let is_ready = |chunk: &Chunk| room(chunk) >= 2 * ROOM && !off_cpu::is_old(chunk);
+    let is_ready = |chunk: &Chunk| room(chunk) >= 2 * ROOM && !off_cpu::is_due(chunk, came);
     // SAFETY: not null, so a chunk of this thread's alone, mapped for good; it is only looked at.
     if !chunk.is_null() && is_ready(unsafe { &*chunk }) { came } else { make_ready() }
 }
@@ -50,11 +50,9 @@ pub(super) fn ready(came: u64) -> u64 {
 #[inline(never)]
 fn make_ready() -> u64 {
     with_room(3 * ROOM, |chunk| {
-        if off_cpu::is_old(chunk) {
-            let came = now();
-            step(chunk, came);
-            off_cpu::kept(chunk, came);
-        }
+        let came = now();
+        step(chunk, came);
+        off_cpu::kept(chunk, came);
     });
     now()
 }
@@ -101,7 +99,13 @@ fn step(chunk: &mut Chunk, at: u64) {
     if let Some((what, numbers)) = off_cpu::look(chunk, at) {
         write_mark(chunk, what, at, &numbers);
     }
-    chunk.last_step = at;
+    acted(chunk, at);
+}
+
+/// The thread did something at `at`. The recorder may have kept it since.
+#[inline(always)]
+fn acted(chunk: &mut Chunk, at: u64) {
+    chunk.last_step = chunk.last_step.max(at);
 }
 
 /// The thread comes for a lock that it may have to wait for.
@@ -115,8 +119,8 @@ pub(super) fn enter(address: usize, kind: u64, came: u64, got: u64) {
     with(|chunk| {
         let got = got.max(came);
         step(chunk, came);
+        acted(chunk, got);
         off_cpu::waited(chunk, came, got);
-        chunk.last_step = got;
         let held = Held { key, came, got };
         let mut depth = chunk.depth as usize % (DEPTH + 1);
         // What another thread released for us is no longer held; readers may hold one lock several times.
@@ -164,9 +168,9 @@ pub(super) fn at_condition(what: u8, address: usize, span: u64, at: u64) {
         if span == 0 {
             step(chunk, at);
         }
-        off_cpu::waited(chunk, at.saturating_sub(span), at);
-        chunk.last_step = at;
+        acted(chunk, at);
         write_mark(chunk, what, at, &[span, address as u64]);
+        off_cpu::waited(chunk, at.saturating_sub(span), at);
     });
 }
 
@@ -262,8 +266,6 @@ unsafe fn number(mut at: *mut u8, mut value: u64) -> *mut u8 {
 #[inline(never)]
 fn take(mut before: Option<&mut Chunk>) -> *mut Chunk {
     let Some(header) = header() else { return ptr::null_mut() };
-    let (came, is_first) = (now(), before.is_none());
-    let looked = before.as_mut().and_then(|chunk| off_cpu::look(chunk, came));
     let wanted = before.as_ref().map_or(1, |chunk| (chunk.pages * 2).min(MOST_PAGES));
     // ord: AA23 alone: a number that does not change
     let all = header.pages.load(Ordering::Relaxed) - 1;
@@ -277,6 +279,8 @@ fn take(mut before: Option<&mut Chunk>) -> *mut Chunk {
     if pages == 0 {
         return ptr::null_mut();
     }
+    let (came, is_first) = (now(), before.is_none());
+    let looked = before.as_mut().and_then(|chunk| off_cpu::look(chunk, came));
     let place = ptr::from_ref(header).cast_mut();
     // SAFETY: the pages lie in the file, which is mapped whole.
     let chunk = unsafe { place.byte_add(PAGE * (first as usize + 1)).cast::<Chunk>() };

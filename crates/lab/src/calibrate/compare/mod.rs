@@ -5,6 +5,7 @@ mod simulated;
 mod verdict;
 
 use super::args::Args;
+use super::limited;
 use super::run::machine_for_comparison;
 use lab_kit::experiment::Experiment;
 use lab_kit::export::{Files, Formats, json};
@@ -47,15 +48,18 @@ fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String>
     if let Some(recorded) = &recorded {
         warn(&recorded.doubts);
     }
-    let file = machine_for_comparison(args)?;
+    let machine = machine_for_comparison(args)?.machine;
+    if args.cpu_limit.is_some() {
+        limited(&machine, 1.0)?; // refused before anything is measured
+    }
     let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {
         return Err("there is no native cell to compare with".to_owned());
     }
-    let (name, cpus) = (&file.machine.name, file.machine.topology.cpu_count());
+    let (name, cpus) = (&machine.name, machine.topology.cpu_count());
     if native.cpus != cpus {
         tell!("warning: {name} has {cpus} CPUs, the benchmark ran on {}", native.cpus);
     }
-    let cells = simulated::all(args, &file, &native.cells);
-    Ok(Comparison::of(file.machine.name, native.whence, cells))
+    let cells = simulated::all(args, &machine, &native.cells);
+    Ok(Comparison::of(machine.name, native.whence, cells))
 }

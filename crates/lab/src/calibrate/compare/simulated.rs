@@ -5,10 +5,11 @@
 use super::verdict::Row;
 use crate::calibrate::args::Args;
 use crate::calibrate::limited;
+use lab_kit::cgroup::PERIOD_MS;
 use lab_kit::interrupt;
 use lab_kit::progress::Progress;
 use stanchion_cells::pool::spread;
-use stanchion_sim::machine::file::MachineFile;
+use stanchion_sim::machine::Machine;
 use stanchion_sim::workload;
 use stanchion_sim::{Failure, MS, NS, Spec, Time};
 
@@ -18,14 +19,18 @@ const WITHOUT_WAITING: Time = 10;
 const WARM_UP: Time = 100 * MS;
 
 /// One cell both ways, or why it is not.
-fn simulate(args: &Args, file: &MachineFile, cell: &Row) -> Result<Row, String> {
+fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
     let sets =
         [format!("workload.critical={}ns", cell.critical_ns), format!("workload.think={}ns", cell.think_ns)];
-    let machine = &cell.cpu_limit.map_or_else(|| Ok(file.machine.clone()), |cpus| limited(file, cpus))?;
+    let limited = cell.cpu_limit.map(|cpus| limited(machine, cpus)).transpose()?;
+    let machine = limited.as_ref().unwrap_or(machine);
     // `short` is the free form with the variation and the data of the benchmark's loop.
     let workload = workload::load_with("short", &sets)?.workload;
     let waits = cell.threads > machine.topology.cpu_count() || cell.cpu_limit.is_some();
-    let time = args.sim_time.as_nanos() as Time * NS;
+    let mut time = args.sim_time.as_nanos() as Time * NS;
+    if cell.cpu_limit.is_some() {
+        time = time.next_multiple_of(PERIOD_MS * MS); // a part of a period may be that with the CPU time
+    }
     let rate = |seed| {
         let spec = Spec {
             machine,
@@ -48,7 +53,7 @@ fn simulate(args: &Args, file: &MachineFile, cell: &Row) -> Result<Row, String> 
     Ok(cell.clone().with((1..=args.seeds).map(rate).collect::<Result<_, _>>()?))
 }
 
-pub(super) fn all(args: &Args, machine: &MachineFile, cells: &[Row]) -> Vec<Result<Row, String>> {
+pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
     let progress = Progress::new(cells.len() as u64, args.results.quiet);
     let rows = spread(cells, &interrupt::requested, |cell| {
         let row = simulate(args, machine, cell);
@@ -80,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_cell_is_simulated_the_same_way_every_time() {
-        let machine = stanchion_sim::machine::load("small-vm").expect("shipped");
+        let machine = stanchion_sim::machine::load("small-vm").expect("shipped").machine;
         // Longer than slices: in a shorter time it may be that only a holder's absence is seen.
         let args = Args::of(&["--sim-time", "20ms", "--seeds", "2"]);
         let first = simulate(&args, &machine, &cell(3));
@@ -90,21 +95,23 @@ mod tests {
 
     #[test]
     fn a_cell_under_a_cpu_limit_has_that_time_only() {
-        let machine = stanchion_sim::machine::load("small-vm").expect("shipped");
-        let args = Args::of(&["--sim-time", "200ms", "--seeds", "1"]);
+        let machine = stanchion_sim::machine::load("small-vm").expect("shipped").machine;
+        let args = Args::of(&["--sim-time", "50ms", "--seeds", "1"]);
         let rate = |cpu_limit| {
             let row = simulate(&args, &machine, &Row { cpu_limit, ..cell(1) });
             row.expect("simulated").simulated.median
         };
         let share = rate(Some(0.25)) / rate(None);
         assert!((0.24..0.26).contains(&share), "{share}");
-        let more = simulate(&args, &machine, &Row { cpu_limit: Some(3.0), ..cell(1) });
-        assert!(more.is_err_and(|why| why.contains("quota.budget")), "small-vm has 2 CPUs");
+        assert!((rate(Some(2.0)) / rate(None) - 1.0).abs() < 0.01, "small-vm has 2 CPUs");
+        let pinned = stanchion_sim::machine::load("haswell-ep-2x10x2").expect("shipped").machine;
+        let refused = simulate(&args, &pinned, &Row { cpu_limit: Some(1.0), ..cell(1) });
+        assert!(refused.is_err_and(|why| why.contains("fair-share")));
     }
 
     #[test]
     fn what_the_simulator_refuses_is_told() {
-        let machine = stanchion_sim::machine::load("small-vm").expect("shipped");
+        let machine = stanchion_sim::machine::load("small-vm").expect("shipped").machine;
         let rows = all(&Args::of(&["--quiet", "--sim-time", "1ms", "--seeds", "1"]), &machine, &[cell(0)]);
         assert!(
             rows[0].as_ref().is_err_and(|why| why.starts_with("byte with 0 threads, own: not simulated"))

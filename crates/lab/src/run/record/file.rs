@@ -12,8 +12,8 @@ use std::io::{self, BufReader, BufWriter, ErrorKind, Read, Write};
 use std::path::Path;
 
 const MAGIC: &[u8; 8] = b"STANCTRC";
-/// Version 1 had no marks, version 2 none of what the recorder itself needs. Both are read, too. A bit that
-/// is damaged makes no version of another.
+/// Version 1 had no marks, version 2 no mark for the recorder's own time. Both are read, too. One flipped bit
+/// does not turn one version into another, so there is no 3.
 const VERSION: u32 = 4;
 const READ: [u32; 3] = [1, 2, VERSION];
 
