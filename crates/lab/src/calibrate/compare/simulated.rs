@@ -55,9 +55,11 @@ fn simulate(args: &Args, machine: &Machine, cell: &Row) -> Result<Row, String> {
 
 pub(super) fn all(args: &Args, machine: &Machine, cells: &[Row]) -> Vec<Result<Row, String>> {
     let progress = Progress::new(cells.len() as u64, args.results.quiet);
+    progress.now("simulating");
     let rows = spread(cells, &interrupt::requested, |cell| {
         let row = simulate(args, machine, cell);
         progress.step();
+        progress.seldom("simulating");
         row.map_err(|why| {
             format!("{} with {} threads, {}: not simulated: {why}", cell.lock, cell.threads, cell.profile)
         })
