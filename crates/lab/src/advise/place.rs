@@ -105,7 +105,10 @@ fn load(args: &Args, name: &str) -> Result<Machine, String> {
         sets.extend(of_cpus(&plain, cpus)?);
     }
     let machine = machine::load_with(name, &sets)?.machine;
-    args.cpu_limit.map_or_else(|| Ok(machine.clone()), |cpus| limited(&machine, cpus))
+    match args.cpu_limit {
+        Some(cpus) => limited(&machine, cpus),
+        None => Ok(machine),
+    }
 }
 
 /// What makes a machine one of so many CPUs: as many sockets as it has, with other numbers of cores; or one.

@@ -24,11 +24,14 @@ use std::process::ExitCode;
 /// The machine in a container whose threads together have the time of so many CPUs.
 pub(crate) fn limited(machine: &Machine, cpus: f64) -> Result<Machine, String> {
     let (mut machine, all) = (machine.clone(), machine.topology.cpu_count());
+    if cpus > all as f64 {
+        return Err(format!("a CPU limit of {cpus} is more than the {all} CPUs of {}", machine.name));
+    }
     let SchedulerKind::FairShare(fair) = &mut machine.host.scheduler else {
         return Err("a CPU limit needs a machine with the fair-share scheduler".to_owned());
     };
     let budget = (cpus * (PERIOD_MS * MS) as f64) as Time;
-    fair.quota = (cpus < all as f64).then_some(Quota { period: PERIOD_MS * MS, budget });
+    fair.quota = Some(Quota { period: PERIOD_MS * MS, budget });
     Ok(machine)
 }
 

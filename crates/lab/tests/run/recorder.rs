@@ -1,10 +1,10 @@
 //! What `stanchion run --record` needs itself is no work of the program.
 use crate::preloaded::{stanchion, text};
-use crate::record::run;
+use crate::record::{Run, run};
 use serde_json::Value;
 use std::fs;
 
-/// Spins for so many microseconds.
+/// What `main` follows: it may spin for so many microseconds.
 const SPIN: &str = r"
 #include <sys/mman.h>
 #include <sys/resource.h>
@@ -12,6 +12,14 @@ const SPIN: &str = r"
 static long now(void) { struct timespec t; clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec * 1000000 + t.tv_nsec / 1000; }
 static void spin(long micros) { for (long end = now() + micros; now() < end;) {} }
 ";
+
+/// A program that was recorded, and the number that it said. None where there is no C compiler.
+fn recorded(main: &str) -> Option<(Run, u32)> {
+    let run = run(&format!("{SPIN}{main}"), &[])?;
+    assert_eq!(run.code, Some(0), "{}", run.printed);
+    let number = run.names[0].1.parse().expect("a number");
+    Some((run, number))
+}
 
 #[test]
 fn taking_pages_is_no_computing() {
@@ -30,9 +38,7 @@ int main(void) {
     pthread_join(thread, 0);
     printf("taken %d\n", taken);
 }"#;
-    let Some(run) = run(&format!("{SPIN}{main}"), &[]) else { return };
-    assert_eq!(run.code, Some(0), "{}", run.printed);
-    let taken: u32 = run.names[0].1.parse().expect("a number");
+    let Some((run, taken)) = recorded(main) else { return };
     assert!(taken >= 6, "both threads took pages, and more: {taken}");
     let advice = ["advise", "--machine", "small-vm", "--threads", "2", "--seeds", "1", "-q", "--json"];
     let file = run.dir.path().join("advice.json");
@@ -57,9 +63,7 @@ int main(void) {
     for (int i = 0; i < 100; i++) { spin(200); take(&a, 1); }
     printf("asked %d\n", asked);
 }"#;
-    let Some(run) = run(&format!("{SPIN}{main}"), &[]) else { return };
-    assert_eq!(run.code, Some(0), "{}", run.printed);
-    let asked: u32 = run.names[0].1.parse().expect("a number");
+    let Some((run, asked)) = recorded(main) else { return };
     assert!(asked >= 100, "each time, as it has computed for long: {asked}");
     let figures = run.figures();
     let held = figures["locks"][0]["held_ns"].as_f64().expect("a number");

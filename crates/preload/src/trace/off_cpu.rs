@@ -37,6 +37,7 @@ pub(super) fn waited(chunk: &mut Chunk, came: u64, got: u64) {
     // It may have been for a lock that it has now. After short waits, the system is asked when the thread
     // comes for the next one.
     if got - came > LONG {
+        ask(chunk, got);
         kept(chunk, got);
     }
 }
@@ -47,7 +48,9 @@ pub(super) fn is_due(chunk: &Chunk, at: u64) -> bool {
     at.saturating_sub(chunk.last_step) > LONG || chunk.waited > LONG
 }
 
-/// What the thread did up to `at`, if much time has passed since its last step: a mark and its numbers.
+/// What the thread did up to `at`, if much time has passed since its last step: a mark and its numbers. The
+/// system is asked anew then.
+#[inline(always)]
 pub(super) fn look(chunk: &mut Chunk, at: u64) -> Option<(u8, [u64; 3])> {
     (at.saturating_sub(chunk.last_step) > LONG).then(|| look_back(chunk, at))
 }
@@ -65,10 +68,9 @@ fn look_back(chunk: &mut Chunk, at: u64) -> (u8, [u64; 3]) {
     (what, [at.saturating_sub(asked), waited, chunk.ran.saturating_sub(ran)])
 }
 
-/// The recorder itself kept the thread since `came`. The system is asked anew, and a mark says how long all
-/// that took.
+/// The recorder itself kept the thread since `came`, and has asked the system: a mark says how long all that
+/// took.
 pub(super) fn kept(chunk: &mut Chunk, came: u64) {
-    ask(chunk, came);
     let got = now();
     write_mark(chunk, mark::KEPT, got, &[got.saturating_sub(came)]);
     (chunk.asked, chunk.last_step) = (got, got);

@@ -51,7 +51,9 @@ pub(super) fn ready(came: u64) -> u64 {
 fn make_ready() -> u64 {
     with_room(3 * ROOM, |chunk| {
         let came = now();
-        step(chunk, came);
+        if !step(chunk, came) {
+            off_cpu::ask(chunk, came);
+        }
         off_cpu::kept(chunk, came);
     });
     now()
@@ -93,13 +95,15 @@ fn with_room(least: usize, change: impl FnOnce(&mut Chunk)) -> bool {
 }
 
 /// The thread does something at `at`. If that is long after what it did before, a mark says what it did
-/// meanwhile.
+/// meanwhile. Whether it was.
 #[inline(always)]
-fn step(chunk: &mut Chunk, at: u64) {
-    if let Some((what, numbers)) = off_cpu::look(chunk, at) {
+fn step(chunk: &mut Chunk, at: u64) -> bool {
+    let looked = off_cpu::look(chunk, at);
+    if let Some((what, numbers)) = looked {
         write_mark(chunk, what, at, &numbers);
     }
     acted(chunk, at);
+    looked.is_some()
 }
 
 /// The thread did something at `at`. The recorder may have kept it since.
@@ -110,7 +114,7 @@ fn acted(chunk: &mut Chunk, at: u64) {
 
 /// The thread comes for a lock that it may have to wait for.
 pub(super) fn comes(came: u64) {
-    with(|chunk| step(chunk, came));
+    with(|chunk| _ = step(chunk, came));
 }
 
 #[inline(always)]
@@ -279,7 +283,7 @@ fn take(mut before: Option<&mut Chunk>) -> *mut Chunk {
     if pages == 0 {
         return ptr::null_mut();
     }
-    let (came, is_first) = (now(), before.is_none());
+    let came = now();
     let looked = before.as_mut().and_then(|chunk| off_cpu::look(chunk, came));
     let place = ptr::from_ref(header).cast_mut();
     // SAFETY: the pages lie in the file, which is mapped whole.
@@ -308,17 +312,13 @@ fn take(mut before: Option<&mut Chunk>) -> *mut Chunk {
         (new.last_step, new.waited) = (before.last_step, before.waited);
         (new.asked, new.ran) = (before.asked, before.ran);
         (new.put_aside, new.gave_up) = (before.put_aside, before.gave_up);
-    } else {
-        new.last_step = new.last;
-        off_cpu::ask(new, new.last);
     }
     new.base = new.last;
     if let Some((what, numbers)) = looked {
         write_mark(new, what, came, &numbers);
     }
-    if !is_first {
-        off_cpu::kept(new, came);
-    }
+    off_cpu::ask(new, came);
+    off_cpu::kept(new, came);
     // Last, because from here on it is one for whoever reads the file.
     // ord: AA29 alone: read by another process; one that finds it finds all that was written above
     new.magic.store(CHUNK_MAGIC, Ordering::Release);

@@ -49,8 +49,9 @@ fn compared(args: &Args, recorded: Option<Native>) -> Result<Comparison, String>
         warn(&recorded.doubts);
     }
     let machine = machine_for_comparison(args)?.machine;
-    if args.cpu_limit.is_some() {
-        limited(&machine, 1.0)?; // refused before anything is measured
+    let limits = args.cpu_limit.iter().flat_map(|list| list.split(','));
+    for cpus in limits.filter_map(|cpus| cpus.trim().parse().ok()) {
+        limited(&machine, cpus)?; // what is refused is refused before anything is measured
     }
     let native = recorded.map_or_else(|| native::bench(args), Ok)?;
     if native.cells.is_empty() {

@@ -106,6 +106,8 @@ mod tests {
         let share = rate(Some(0.25)) / rate(None);
         assert!((0.24..0.26).contains(&share), "{share}");
         assert!((rate(Some(2.0)) / rate(None) - 1.0).abs() < 0.01, "small-vm has 2 CPUs");
+        let more = simulate(&args, &machine, &Row { cpu_limit: Some(3.0), ..cell(1) });
+        assert!(more.is_err_and(|why| why == "a CPU limit of 3 is more than the 2 CPUs of small-vm"));
         let pinned = stanchion_sim::machine::load("haswell-ep-2x10x2").expect("shipped").machine;
         let refused = simulate(&args, &pinned, &Row { cpu_limit: Some(1.0), ..cell(1) });
         assert!(refused.is_err_and(|why| why.contains("fair-share")));
