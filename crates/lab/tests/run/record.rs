@@ -218,23 +218,36 @@ fn thread(figures: &Value, events: u64) -> &Value {
 
 #[test]
 fn sleeps_are_recorded_wherever_a_chunk_ends() {
-    let main = r"
+    let main = r#"
+#include <sys/resource.h>
 static pthread_mutex_t own[8];
+static int slept[8];
+static long given_up(void) { struct rusage usage; getrusage(RUSAGE_THREAD, &usage); return usage.ru_nvcsw; }
 void *other(void *at) {
     long number = (long)at;
-    for (long i = 0; i <= 2000 + number; i++) { take(&own[number], 1); usleep(60); }
+    for (long i = 0; i <= 2000 + number; i++) {
+        take(&own[number], 1);
+        long before = given_up();
+        usleep(60);
+        // Who is put aside on its way to sleep may wake without having given its CPU up.
+        slept[number] += given_up() != before && i < 2000 + number;
+    }
     return 0;
 }
 int main(void) {
     pthread_t threads[8];
     for (long i = 0; i < 8; i++) pthread_create(&threads[i], 0, other, (void *)i);
     for (int i = 0; i < 8; i++) pthread_join(threads[i], 0);
-}";
+    for (int i = 0; i < 8; i++) printf("%d %d\n", 2001 + i, slept[i]);
+}"#;
     let Some(run) = run(main, &[]) else { return };
     let figures = run.figures();
-    for slept in 2000..2008 {
-        let thread = thread(&figures, slept + 1);
-        assert!(number(&thread["sleeps"]) >= slept, "{thread}");
+    assert_eq!(run.names.len(), 8);
+    for (events, slept) in &run.names {
+        let (events, slept) = (events.parse().expect("a number"), slept.parse::<u64>().expect("a number"));
+        assert!(slept > 1900 && slept < events, "hardly a sleep is none: {slept} of {events}");
+        let thread = thread(&figures, events);
+        assert!(number(&thread["sleeps"]) >= slept, "{slept} of {thread}");
         assert!(thread["asleep_ns"].as_f64().is_some_and(|ns| ns >= slept as f64 * 60e3), "{thread}");
     }
 }
