@@ -311,6 +311,8 @@ fn arrange(order: &mut [usize], topology: &Topology, placement: Placement, seed:
 }
 
 #[cfg(test)]
+mod ahead;
+#[cfg(test)]
 mod company;
 #[cfg(test)]
 mod everything;

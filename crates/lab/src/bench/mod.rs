@@ -39,6 +39,7 @@ pub(crate) use machine::{Activity, available_cpus, cpus, other_runnable, restric
 pub(crate) use report::{Cell, Report, SCHEMA, State};
 pub(crate) use run::measure;
 use std::process::ExitCode;
+pub(crate) use work::spend;
 
 pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     if args.list { Ok(print(&list::list(), ExitCode::SUCCESS)) } else { measure(args, None) }

@@ -1,6 +1,7 @@
 //! One CPU by itself: instructions on lines that it owns, spin hints, the shared cache and memory.
 use super::sample::{Figures, What};
 use super::threads::{alone, best_each, each};
+use crate::bench::spend;
 use core::hint::{black_box, spin_loop};
 use core::sync::atomic::{AtomicU32, AtomicUsize, Ordering, fence};
 use crossbeam_utils::CachePadded;
@@ -52,7 +53,10 @@ pub(super) fn instructions(cpu: usize, figures: &mut Figures) {
 /// Loads in random order, each of a line of its own, and how far it was walked.
 struct Chain {
     lines: Vec<CachePadded<AtomicUsize>>,
+    order: Vec<usize>,
     at: usize,
+    /// The place of `at` in the order.
+    walked: usize,
 }
 
 /// The order is random within a block; from block to block it is not, so few address translations are missed.
@@ -60,6 +64,8 @@ const BLOCK_BYTES: usize = 1 << 20;
 const LINE_BYTES: usize = size_of::<CachePadded<AtomicUsize>>();
 /// Loads of a chain that are measured.
 const WALK: u32 = 20_000;
+/// Loads behind work that are measured.
+const AHEAD: u32 = 2_000;
 
 impl Chain {
     fn new(bytes: usize) -> Self {
@@ -70,11 +76,32 @@ impl Chain {
         for (&at, &next) in order.iter().zip(order.iter().cycle().skip(1)) {
             lines[at].store(next, Ordering::Relaxed);
         }
-        Self { lines, at: 0 }
+        let walked = order.iter().position(|&at| at == 0).unwrap_or(0);
+        Self { lines, order, at: 0, walked }
+    }
+
+    /// How many nanoseconds before it comes a core begins with a load from here that it knows the address of:
+    /// what of `latency` does not add to the work in front of it. That takes twice as long, so that no two
+    /// loads are under way together.
+    fn looks_ahead(&self, latency: f64) -> f64 {
+        let mut state = 1;
+        let mut work = |steps| state = spend(state, steps);
+        let step = best_each(AHEAD, || work(100)) / 100.0;
+        let steps = (2.0 * latency / step).ceil() as u64;
+        let alone = best_each(AHEAD, || work(steps));
+        // As far from where the chain was walked as can be.
+        let mut others =
+            self.order.iter().cycle().skip((self.walked + self.lines.len() / 2) % self.lines.len());
+        let both = each(AHEAD, || {
+            work(steps);
+            black_box(others.next().map(|&at| self.lines[at].load(Ordering::Relaxed)));
+        });
+        latency - (both - alone).max(0.0)
     }
 
     /// Nanoseconds of one of `count` loads.
     fn walk(&mut self, count: u32) -> f64 {
+        self.walked += count as usize;
         each(count, || self.at = self.lines[self.at].load(Ordering::Relaxed))
     }
 }
@@ -118,7 +145,9 @@ impl Caches {
                 figures.add(What::SHARED_CACHE, chain.walk(WALK));
             }
             if let Some(chain) = &mut self.memory {
-                figures.add(What::MEMORY, chain.walk(WALK));
+                let latency = chain.walk(WALK);
+                figures.add(What::MEMORY, latency);
+                figures.add(What::LOOK_AHEAD, chain.looks_ahead(latency));
             }
         });
     }

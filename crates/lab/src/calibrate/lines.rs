@@ -48,21 +48,24 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     };
     let first = || {
         phase(0, Lines::own);
-        // The other one has read what we wrote: both share it.
-        let upgrade = phase(2, Lines::own);
+        // The other one has read what we wrote, and may have taken it; once we have read it again both share
+        // it.
+        phase(2, Lines::read);
+        let upgrade = phase(3, Lines::own);
         // The other one has written: all lines are dirty there.
-        (phase(4, Lines::read), phase(6, Lines::own), upgrade)
+        [phase(5, Lines::read), phase(6, Lines::own), phase(8, Lines::own), upgrade]
     };
     let second = || {
         phase(1, Lines::read);
-        phase(3, Lines::own);
-        phase(5, Lines::own);
+        phase(4, Lines::own);
+        phase(7, Lines::own);
     };
-    let (read, own, upgrade) = both(cpus, first, second);
+    let [read, own_after_read, own, upgrade] = both(cpus, first, second);
     let mut add = |what: What, value: f64| figures.add(what.at(reach), value.max(0.1));
     add(What::DIRTY_READ, read);
     add(What::DIRTY_OWN, own - rmw);
     add(What::UPGRADE, upgrade - rmw);
+    add(What::OWN_AFTER_READ, own_after_read - rmw);
     let transfer = f64::midpoint(read, own - rmw);
     let (occupancy, snoop) = shares(in_turns(cpus), rmw, transfer);
     add(What::OCCUPANCY, occupancy);

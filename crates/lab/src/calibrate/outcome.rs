@@ -33,9 +33,10 @@ pub(super) fn machine(
     name.clone_into(&mut file.machine.name);
     about.clone_into(&mut file.machine.about);
     file.machine.topology = places.topology();
-    file.machine.memory.protocol = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    let maker = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
+    file.machine.memory.protocol = if readers_take(figures) { Protocol::MoesiMigratory } else { maker };
     let host = &mut file.machine.host;
-    host.preempted_hint = true;
+    (host.preempted_hint, host.hypercalls) = (true, false);
     // Without a tick in sight it would only be guessed.
     (host.tick_period, host.tick_cost) = (0, 0);
     let mut builder = Builder { file, figures, date };
@@ -70,6 +71,15 @@ fn protocol(cpuinfo: &str) -> Protocol {
     }
 }
 
+/// Whether who has read a line that was written elsewhere owns it: that costs nearly nothing then, where both
+/// have a copy an upgrade.
+fn readers_take(figures: &Figures) -> bool {
+    [Reach::Group, Reach::Socket, Reach::Remote].into_iter().any(|reach| {
+        let [own, upgrade] = [What::OWN_AFTER_READ, What::UPGRADE].map(|what| figures.get(what.at(reach)));
+        own.zip(upgrade).is_some_and(|(own, upgrade)| own.median < upgrade.median / 2.0)
+    })
+}
+
 struct Builder<'a> {
     file: MachineFile,
     figures: &'a Figures,
@@ -96,6 +106,10 @@ impl Builder<'_> {
             let clean = dirty.map_or(shared.median, |dirty| shared.median.min(dirty.median));
             let how = "load from the shared cache, at most that of a line written by another core";
             self.put("memory.group-clean", clean, &shared, how);
+        }
+        if let Some(ahead) = self.figures.get(What::LOOK_AHEAD) {
+            self.file.machine.memory.look_ahead = (ahead.median > 1.0).then(|| picoseconds(&ahead));
+            self.measured("memory.look-ahead", &ahead, &What::LOOK_AHEAD.title());
         }
         for (reach, dirty, upgrade) in [
             (Reach::Group, "memory.group-dirty", "memory.upgrade"),

@@ -37,32 +37,35 @@ impl What {
     pub(crate) const POLL: Self = what(4, "memory.poll", "one poll: load, compare, spin hint");
     pub(crate) const SHARED_CACHE: Self = what(5, "", "load from the shared cache");
     pub(crate) const MEMORY: Self = what(6, "memory.memory", "load from memory");
-    pub(crate) const DIRTY_READ: Self = what(7, "", "load of a line written there");
-    pub(crate) const DIRTY_OWN: Self = what(8, "", "read-modify-write of a line written there");
-    pub(crate) const UPGRADE: Self = what(9, "", "read-modify-write of a line shared with it");
-    pub(crate) const OCCUPANCY: Self = what(10, "", "share of a transfer in which the line is busy");
-    pub(crate) const SNOOP: Self = what(11, "", "share of a transfer in which its old owner still hits");
+    pub(crate) const LOOK_AHEAD: Self = what(7, "", "load from memory behind work: how much of it is hidden");
+    pub(crate) const DIRTY_READ: Self = what(8, "", "load of a line written there");
+    pub(crate) const DIRTY_OWN: Self = what(9, "", "read-modify-write of a line written there");
+    pub(crate) const UPGRADE: Self = what(10, "", "read-modify-write of a line shared with it");
+    pub(crate) const OWN_AFTER_READ: Self =
+        what(11, "", "read-modify-write of a line written there and then read");
+    pub(crate) const OCCUPANCY: Self = what(12, "", "share of a transfer in which the line is busy");
+    pub(crate) const SNOOP: Self = what(13, "", "share of a transfer in which its old owner still hits");
     pub(crate) const SNOOP_READ: Self =
-        what(12, "", "share of a transfer to a reader in which its old owner still writes");
+        what(14, "", "share of a transfer to a reader in which its old owner still writes");
     pub(crate) const STORM_READER: Self =
-        what(13, "memory.group-occupancy", "read storm, each further reader");
-    pub(crate) const HALT: Self = what(14, "host.halt", "futex wait that returns at once");
-    pub(crate) const KICK_NOBODY: Self = what(15, "host.kick-idle", "futex wake of nobody");
-    pub(crate) const KICK_IDLE: Self = what(16, "", "futex wake of a sleeper, its CPU idle");
-    pub(crate) const WAKE_IDLE: Self = what(17, "", "from the wake to the sleeper, its CPU idle");
-    pub(crate) const HAND_OVER: Self = what(18, "", "futex hand-over on one CPU, one way");
-    pub(crate) const YIELD: Self = what(19, "host.yield", "sched_yield alone");
-    pub(crate) const YIELD_SWITCH: Self = what(20, "", "sched_yield to another thread");
+        what(15, "memory.group-occupancy", "read storm, each further reader");
+    pub(crate) const HALT: Self = what(16, "host.halt", "futex wait that returns at once");
+    pub(crate) const KICK_NOBODY: Self = what(17, "host.kick-idle", "futex wake of nobody");
+    pub(crate) const KICK_IDLE: Self = what(18, "", "futex wake of a sleeper, its CPU idle");
+    pub(crate) const WAKE_IDLE: Self = what(19, "", "from the wake to the sleeper, its CPU idle");
+    pub(crate) const HAND_OVER: Self = what(20, "", "futex hand-over on one CPU, one way");
+    pub(crate) const YIELD: Self = what(21, "host.yield", "sched_yield alone");
+    pub(crate) const YIELD_SWITCH: Self = what(22, "", "sched_yield to another thread");
     pub(crate) const MIGRATE: Self =
-        what(21, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
-    pub(crate) const BARRIER_ALONE: Self = what(22, "", "membarrier, one thread");
-    pub(crate) const BARRIER_PAIR: Self = what(23, "", "membarrier, one other thread running");
-    pub(crate) const TICK_PERIOD: Self = what(24, "", "period of the tick");
-    pub(crate) const TICK_COST: Self = what(25, "host.tick-cost", "what a tick takes");
-    pub(crate) const TURN: Self = what(26, "", "turn of one of two busy threads on a CPU");
-    pub(crate) const PREEMPTS_ON_WAKE: Self = what(27, "", "share of wake-ups that preempt");
-    pub(crate) const IDLE_ENTRY: Self = what(28, "", "for which a CPU that falls idle still looks for work");
-    pub(crate) const PULL: Self = what(29, "", "until an idle CPU pulls work");
+        what(23, "host.migrate", "cold caches after moving to another CPU, 16 KiB");
+    pub(crate) const BARRIER_ALONE: Self = what(24, "", "membarrier, one thread");
+    pub(crate) const BARRIER_PAIR: Self = what(25, "", "membarrier, one other thread running");
+    pub(crate) const TICK_PERIOD: Self = what(26, "", "period of the tick");
+    pub(crate) const TICK_COST: Self = what(27, "host.tick-cost", "what a tick takes");
+    pub(crate) const TURN: Self = what(28, "", "turn of one of two busy threads on a CPU");
+    pub(crate) const PREEMPTS_ON_WAKE: Self = what(29, "", "share of wake-ups that preempt");
+    pub(crate) const IDLE_ENTRY: Self = what(30, "", "for which a CPU that falls idle still looks for work");
+    pub(crate) const PULL: Self = what(31, "", "until an idle CPU pulls work");
 
     /// The same between CPUs that are so far from each other.
     pub(crate) fn at(self, reach: Reach) -> Self {

@@ -220,15 +220,13 @@ fn thread(figures: &Value, events: u64) -> &Value {
 fn sleeps_are_recorded_wherever_a_chunk_ends() {
     let main = r#"
 #include <sys/resource.h>
-static pthread_mutex_t own[8];
-static int slept[8];
+static pthread_mutex_t own[8]; static int slept[8];
 static long given_up(void) { struct rusage usage; getrusage(RUSAGE_THREAD, &usage); return usage.ru_nvcsw; }
 void *other(void *at) {
     long number = (long)at;
     for (long i = 0; i <= 2000 + number; i++) {
         take(&own[number], 1);
-        long before = given_up();
-        usleep(60);
+        long before = given_up(); usleep(60);
         // Who is put aside on its way to sleep may wake without having given its CPU up.
         slept[number] += given_up() != before && i < 2000 + number;
     }

@@ -12,6 +12,8 @@ pub(super) const WORDS: usize = Topology::MOST_CORES / 64;
 pub(super) struct Line {
     /// The core that may write it, if one may.
     pub(super) owner: u16,
+    /// Whether the owner has written it since it came, or is about to.
+    pub(super) written: bool,
     /// The core that lost it last, and until when it still hits.
     pub(super) previous: u16,
     pub(super) previous_until: Time,
@@ -29,6 +31,7 @@ pub(super) struct Line {
 impl Line {
     pub(super) const UNUSED: Self = Self {
         owner: NOBODY,
+        written: false,
         previous: NOBODY,
         previous_until: 0,
         arrives: 0,

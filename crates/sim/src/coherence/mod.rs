@@ -6,8 +6,9 @@
 //! its way waits for it.
 //!
 //! What is modelled: transfer costs by distance; invalidation by where the sharers sit; a line that is busy
-//! for part of each transfer; the *snoop window*, in which the old owner still hits; a shared cache a group
-//! that serves readers one after the other (read storms); jitter. What is not: capacity (nothing is ever
+//! for part of each transfer; the *snoop window*, in which the old owner still hits; readers that take a
+//! written line; cores that ask before they need a line; a shared cache a group that serves readers one after
+//! the other (read storms); jitter. What is not: capacity (nothing is ever
 //! evicted), bandwidth shared between lines, and the order in which a real interconnect arbitrates between
 //! sockets.
 mod line;
@@ -26,6 +27,30 @@ pub(crate) struct Served {
     pub(crate) at: Time,
     /// Whether it had to come from elsewhere.
     pub(crate) missed: bool,
+    /// The core from which a read takes the line, and since when that has no copy any more.
+    pub(crate) taken_from: Option<(usize, Time)>,
+}
+
+/// When a core asks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Asked {
+    /// The instruction comes.
+    pub(crate) now: Time,
+    /// The core has looked ahead, and asked so long before.
+    pub(crate) ahead: Time,
+}
+
+impl Asked {
+    /// When it asked, or the line was free.
+    fn start(self, free: Time) -> Time {
+        self.now.saturating_sub(self.ahead).max(free)
+    }
+}
+
+impl From<Time> for Asked {
+    fn from(now: Time) -> Self {
+        Self { now, ahead: 0 }
+    }
 }
 
 /// All lines of a machine.
@@ -132,16 +157,20 @@ impl Directory {
 
     /// `core` wants to read the line.
     #[inline]
-    pub(crate) fn read(&mut self, line: usize, core: usize, now: Time) -> Served {
-        if let Some(at) = self.hits(line, core, false, now) {
-            return Served { at: at + self.memory.hit, missed: at > now };
+    pub(crate) fn read(&mut self, line: usize, core: usize, asked: impl Into<Asked>) -> Served {
+        let asked = asked.into();
+        if let Some(at) = self.hits(line, core, false, asked.now) {
+            return Served { at: at + self.memory.hit, missed: at > asked.now, taken_from: None };
         }
-        let at = self.fetch(line, core, now);
-        Served { at, missed: true }
+        let at = self.fetch(line, core, asked).max(asked.now);
+        let Line { owner, previous, previous_until, .. } = self.lines[line];
+        let taken_from = (owner == core as u16).then_some((usize::from(previous), previous_until));
+        Served { at, missed: true, taken_from }
     }
 
     /// A copy for `core`, which has none. When it arrives.
-    fn fetch(&mut self, line: usize, core: usize, now: Time) -> Time {
+    fn fetch(&mut self, line: usize, core: usize, asked: Asked) -> Time {
+        let moves = self.rules.moves_to_readers() && self.lines[line].written;
         let owner = self.lines[line].owner;
         let group = self.group(core);
         if owner != NOBODY {
@@ -150,15 +179,19 @@ impl Directory {
             let snoop = percent(latency, self.memory.snoop_read_percent);
             let occupancy = percent(latency, self.memory.occupancy_percent);
             let entry = &mut self.lines[line];
-            let start = now.max(entry.busy);
+            let start = asked.start(entry.busy);
             // The line must have reached its owner, who gets to do what it wanted it for.
             let at = (start + latency).max(entry.arrives + self.memory.rmw);
             entry.busy = start + occupancy;
             entry.previous = owner;
             entry.previous_until = (start + snoop).max(entry.arrives + self.memory.rmw);
-            entry.owner = NOBODY;
-            entry.add(usize::from(owner));
-            entry.add(core);
+            if moves {
+                (entry.owner, entry.arrives, entry.written) = (core as u16, at, false);
+            } else {
+                entry.owner = NOBODY;
+                entry.add(usize::from(owner));
+                entry.add(core);
+            }
             return at;
         }
         let in_group = self.has_sharer_in(line, group);
@@ -171,7 +204,7 @@ impl Directory {
         let latency = self.jittered(latency);
         let at = if in_group {
             let busy = &mut self.group_busy[line * self.groups + group];
-            let start = now.max(*busy);
+            let start = asked.start(*busy);
             *busy = start + self.memory.group_occupancy;
             start + latency
         } else {
@@ -180,7 +213,7 @@ impl Directory {
             let occupancy =
                 nearest.map_or(0, |_| percent(self.memory.group_occupancy, self.memory.outside_percent));
             let entry = &mut self.lines[line];
-            let start = now.max(entry.busy);
+            let start = asked.start(entry.busy);
             entry.busy = start + occupancy;
             start + latency
         };
@@ -202,6 +235,10 @@ impl Directory {
     #[inline]
     pub(crate) fn joins(&mut self, line: usize, core: usize) {
         let entry = &mut self.lines[line];
+        if entry.owner != NOBODY && !entry.written {
+            let first = core::mem::replace(&mut entry.owner, NOBODY);
+            entry.add(usize::from(first));
+        }
         if entry.owner == NOBODY {
             entry.add(core);
         }
@@ -228,15 +265,18 @@ impl Directory {
     /// `core` wants to own the line, to write it. `hidden`: how much of the latency something before has
     /// hidden.
     #[inline]
-    pub(crate) fn own(&mut self, line: usize, core: usize, now: Time, hidden: Time) -> Served {
-        if let Some(at) = self.hits(line, core, true, now) {
-            return Served { at, missed: at > now };
+    pub(crate) fn own(&mut self, line: usize, core: usize, asked: impl Into<Asked>, hidden: Time) -> Served {
+        let asked = asked.into();
+        if let Some(at) = self.hits(line, core, true, asked.now) {
+            self.lines[line].written |= self.lines[line].owner == core as u16;
+            return Served { at, missed: at > asked.now, taken_from: None };
         }
-        let at = self.take(line, core, now, hidden);
-        Served { at, missed: true }
+        let at = self.take(line, core, asked, hidden).max(asked.now);
+        self.lines[line].written = true;
+        Served { at, missed: true, taken_from: None }
     }
 
-    fn take(&mut self, line: usize, core: usize, now: Time, hidden: Time) -> Time {
+    fn take(&mut self, line: usize, core: usize, asked: Asked, hidden: Time) -> Time {
         let owner = self.lines[line].owner;
         let latency = if owner != NOBODY {
             self.dirty[self.class(core, usize::from(owner))]
@@ -265,7 +305,7 @@ impl Directory {
             self.group_busy[first..first + self.groups].iter().copied().max().unwrap_or(0)
         };
         let entry = &mut self.lines[line];
-        let start = now.max(entry.busy).max(group_busy);
+        let start = asked.start(entry.busy.max(group_busy));
         let wait = latency.saturating_sub(hidden).max(self.memory.hit);
         let at = (start + wait).max(entry.arrives + self.memory.rmw);
         entry.busy = start + occupancy;

@@ -20,7 +20,11 @@ fn a_line_costs_more_the_farther_it_comes() {
     let mut lines = directory(|_| ());
     let memory = lines.memory.clone();
     assert_eq!(lines.own(0, 0, LATER, 0).at, LATER + memory.memory, "nobody has it");
-    assert_eq!(lines.own(0, 0, 2 * LATER, 0), Served { at: 2 * LATER, missed: false }, "we have it");
+    assert_eq!(
+        lines.own(0, 0, 2 * LATER, 0),
+        Served { at: 2 * LATER, missed: false, taken_from: None },
+        "we have it"
+    );
     assert_eq!(lines.own(0, 1, 3 * LATER, 0).at, 3 * LATER + memory.group_dirty);
     assert_eq!(lines.own(0, 2, 4 * LATER, 0).at, 4 * LATER + memory.socket_dirty);
     assert_eq!(lines.own(0, 4, 5 * LATER, 0).at, 5 * LATER + memory.remote_dirty);
@@ -104,6 +108,47 @@ fn a_reader_leaves_the_old_owner_a_window_of_its_own() {
         assert!(window == 0 || !lines.own(0, 0, LATER + window - 1, 0).missed, "{share} %");
         assert!(lines.own(0, 0, LATER + window, 0).missed, "{share} %");
     }
+}
+
+/// A reader takes a line that was written, and leaves its owner nothing. From then on it is shared as usual.
+#[test]
+fn a_written_line_moves_to_its_reader() {
+    let mut lines = directory(|machine| machine.memory.protocol = Protocol::MoesiMigratory);
+    let memory = lines.memory.clone();
+    lines.own(0, 0, 0, 0);
+    let window = percent(memory.group_dirty, memory.snoop_read_percent);
+    let served = lines.read(0, 1, LATER);
+    assert_eq!((served.at, served.taken_from), (LATER + memory.group_dirty, Some((0, LATER + window))));
+    assert_eq!(lines.own(0, 1, 2 * LATER, 0), Served { at: 2 * LATER, missed: false, taken_from: None });
+    let served = lines.read(0, 0, 3 * LATER);
+    assert_eq!(served.taken_from, Some((1, 3 * LATER + window)), "written there");
+    let served = lines.read(0, 1, 4 * LATER);
+    assert_eq!((served.missed, served.taken_from), (true, None), "its copy was gone, and nobody has written");
+    assert!(!lines.read(0, 0, 5 * LATER).missed, "both have a copy");
+    assert_eq!(lines.own(0, 1, 6 * LATER, 0).at, 6 * LATER + memory.upgrade);
+}
+
+#[test]
+fn readers_that_come_with_a_storm_share_what_the_first_one_took() {
+    let mut lines = directory(|machine| machine.memory.protocol = Protocol::MoesiMigratory);
+    let memory = lines.memory.clone();
+    lines.own(0, 4, 0, 0);
+    assert!(lines.read(0, 0, LATER).taken_from.is_some_and(|(core, _)| core == 4));
+    lines.joins(0, 1);
+    assert_eq!(lines.own(0, 0, 2 * LATER, 0).at, 2 * LATER + memory.upgrade);
+}
+
+#[test]
+fn who_looks_ahead_asked_before_but_not_before_the_line_was_free() {
+    let mut lines = directory(|_| ());
+    let memory = lines.memory.clone();
+    lines.own(0, 0, 0, 0);
+    let ahead = |now, ahead| Asked { now, ahead };
+    assert_eq!(lines.own(0, 1, ahead(LATER, 20_000), 0).at, LATER + memory.group_dirty - 20_000);
+    assert_eq!(lines.read(0, 0, ahead(2 * LATER, LATER / 2)).at, 2 * LATER, "it is there when it is needed");
+    let there = lines.own(0, 4, 3 * LATER, 0).at;
+    let busy = 3 * LATER + percent(there - 3 * LATER, memory.occupancy_percent);
+    assert_eq!(lines.own(0, 0, ahead(there, LATER), 0).at, busy + memory.remote_dirty);
 }
 
 #[test]

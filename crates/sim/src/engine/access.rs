@@ -2,7 +2,7 @@
 use super::context::{Doing, Posted, told};
 use super::queue::Kind;
 use super::{Cause, Engine, with};
-use crate::coherence::Served;
+use crate::coherence::{Asked, Served};
 use crate::coroutine::suspend;
 use crate::time::{Time, percent};
 use core::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicUsize, Ordering};
@@ -15,6 +15,24 @@ enum Started {
 }
 
 impl Engine {
+    /// The running context needs a line now. Its core has asked for it before.
+    #[inline]
+    fn asked(&self) -> Asked {
+        let since = self.contexts[self.current].runs_on_since;
+        let look_ahead = self.machine.memory.look_ahead.unwrap_or(0);
+        Asked { now: self.now, ahead: look_ahead.min(self.now.saturating_sub(since)) }
+    }
+
+    /// `core` reads the line. A waiter that loses it by that polls again.
+    #[inline]
+    pub(super) fn reads(&mut self, line: usize, core: usize, asked: impl Into<Asked>) -> Served {
+        let served = self.directory.read(line, core, asked);
+        if let Some((loser, lost_at)) = served.taken_from {
+            self.poll_again(line, loser, lost_at);
+        }
+        served
+    }
+
     /// The running context waits for memory until `at`. `false`: it must suspend.
     #[inline]
     fn reach_access(&mut self, at: Time, missed: bool) -> bool {
@@ -45,10 +63,12 @@ impl Engine {
         {
             return Started::Forwarded(value);
         }
-        let mut served = self.directory.read(line, context.core, now);
-        let (fetching, at) = context.fetching;
+        let core = context.core;
+        let asked = self.asked();
+        let mut served = self.reads(line, core, asked);
+        let (fetching, at) = self.contexts[self.current].fetching;
         if fetching as usize == line && at > served.at {
-            served = Served { at, missed: true };
+            (served.at, served.missed) = (at, true);
         }
         if served.missed {
             self.contexts[self.current].missed = (line as u32, served.at, served.at - now);
@@ -57,8 +77,12 @@ impl Engine {
         if self.reach_access(served.at, served.missed) { Started::Done } else { Started::Waits }
     }
 
-    /// How much of an ownership request's latency a load just before it has hidden.
+    /// How much of an ownership request's latency a load just before it has hidden. A core that looks ahead
+    /// has issued both early anyway.
     fn hidden(&self, line: usize) -> Time {
+        if self.machine.memory.look_ahead.is_some() {
+            return 0;
+        }
         let (missed, at, latency) = self.contexts[self.current].missed;
         if missed as usize == line && self.now <= at + self.machine.memory.burst {
             percent(latency, self.machine.memory.overlap_percent)
@@ -73,7 +97,7 @@ impl Engine {
         let hidden = self.hidden(line);
         let context = &self.contexts[self.current];
         let drained = if context.stores.is_empty() { 0 } else { context.stored_until + 1 };
-        let served = self.directory.own(line, context.core, now, hidden);
+        let served = self.directory.own(line, context.core, self.asked(), hidden);
         self.note(line as u64 | 1 << 32);
         let missed = served.missed || drained > now;
         self.reach_access(served.at.max(drained) + self.machine.memory.rmw, missed)
@@ -93,7 +117,7 @@ impl Engine {
         if context.stores.len() >= usize::from(self.machine.memory.store_buffer) {
             return Err(context.stored_until + 1);
         }
-        let served = self.directory.own(line, context.core, now, hidden);
+        let served = self.directory.own(line, context.core, self.asked(), hidden);
         self.effort.memory_events += 1;
         self.note(line as u64 | 2 << 32);
         let context = &mut self.contexts[self.current];
@@ -248,9 +272,9 @@ pub(crate) fn rmw(address: usize, expects: &mut dyn FnMut() -> bool, effect: &mu
 pub(crate) fn prefetch(address: usize) {
     with(|engine, who| {
         if let Some(line) = engine.line(address) {
-            let (now, core) = (engine.now, engine.contexts[who].core);
+            let (asked, core) = (engine.asked(), engine.contexts[who].core);
             let hidden = engine.hidden(line);
-            engine.directory.own(line, core, now, hidden);
+            engine.directory.own(line, core, asked, hidden);
         }
     });
 }
@@ -259,8 +283,8 @@ pub(crate) fn prefetch(address: usize) {
 pub(crate) fn prefetch_read(address: usize) {
     with(|engine, who| {
         if let Some(line) = engine.line(address) {
-            let (now, core) = (engine.now, engine.contexts[who].core);
-            let served = engine.directory.read(line, core, now);
+            let (asked, core) = (engine.asked(), engine.contexts[who].core);
+            let served = engine.reads(line, core, asked);
             if served.missed {
                 engine.contexts[who].fetching = (line as u32, served.at);
             }
@@ -273,14 +297,14 @@ pub(crate) fn prefetch_read(address: usize) {
 pub(crate) fn touch(addresses: &[usize], writes: bool) {
     loop {
         let started = with(|engine, who| {
-            let (now, core) = (engine.now, engine.contexts[who].core);
+            let (now, core, asked) = (engine.now, engine.contexts[who].core, engine.asked());
             let (mut at, mut missed) = (now, false);
             for &address in addresses {
                 let Some(line) = engine.line(address) else { continue };
                 let served = if writes {
-                    engine.directory.own(line, core, now, 0)
+                    engine.directory.own(line, core, asked, 0)
                 } else {
-                    engine.directory.read(line, core, now)
+                    engine.reads(line, core, asked)
                 };
                 at = at.max(served.at);
                 missed |= served.missed;

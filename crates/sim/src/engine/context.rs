@@ -76,7 +76,9 @@ pub(super) struct Context {
     pub(super) doing: Doing,
     /// The CPU it runs on; `None` while it waits for one or sleeps.
     pub(super) cpu: Option<usize>,
-    /// The core it runs on, or ran on last.
+    /// The CPU it runs on, or ran on last.
+    pub(super) ran_on: usize,
+    /// The core of that CPU.
     pub(super) core: usize,
     /// Whether it has begun to run since it was chosen; until then `doing` says what it will go on with.
     pub(super) live: bool,
@@ -104,6 +106,8 @@ pub(super) struct Context {
     pub(super) rereads: bool,
     /// The last load that missed: line, completion, latency.
     pub(super) missed: (u32, Time, Time),
+    /// Since when it has run on: so far back the core can have looked ahead.
+    pub(super) runs_on_since: Time,
     /// A line that was asked for ahead of time, and when it arrives.
     pub(super) fetching: (u32, Time),
     pub(super) kicked: bool,
@@ -131,6 +135,7 @@ impl Context {
         Self {
             doing: Doing::Running,
             cpu: None,
+            ran_on: 0,
             core: 0,
             live: false,
             presence: Presence::Quiet,
@@ -148,6 +153,7 @@ impl Context {
             rereads: false,
             missed: (u32::MAX, 0, 0),
             fetching: (u32::MAX, 0),
+            runs_on_since: 0,
             kicked: false,
             kicked_at: Time::MAX,
             woken: false,

@@ -134,7 +134,7 @@ impl Engine {
         let (generation, core) = (entry.generation, entry.core);
         self.host.occupies(cpu);
         let moved = self.contexts[who].core != core;
-        self.contexts[who].cpu = Some(cpu);
+        (self.contexts[who].cpu, self.contexts[who].ran_on) = (Some(cpu), cpu);
         self.contexts[who].core = core;
         self.switch_cause(who, if delay > 0 { Cause::Preempted } else { Cause::Overhead });
         let host = &self.machine.host;
@@ -142,6 +142,7 @@ impl Engine {
         // From now on nobody takes the CPU away for a directed yield before it has run for a while.
         let begins = starts + switch;
         self.contexts[who].dispatched = begins;
+        self.contexts[who].runs_on_since = begins;
         self.queue.push(begins, Kind::Dispatch, cpu as u32, generation, 0);
         self.ask_at(cpu, pick.until);
     }

@@ -235,6 +235,7 @@ impl Engine {
         match event.kind {
             Kind::Resume => return self.resume(who, event.generation),
             Kind::Reread => self.reread(who, event.generation),
+            Kind::Poll => self.poll(who, event.generation),
             Kind::Storm => self.storm(who, event.extra),
             Kind::Store => self.store_visible(who),
             Kind::Deadline => return self.deadline(who, event.generation),
@@ -337,9 +338,11 @@ impl Engine {
         self.contexts[one].core == self.contexts[other].core
     }
 
-    /// Whether context `who` has no CPU.
+    /// Whether the running context sees that context `who` has no CPU.
     pub(crate) fn is_preempted(&self, who: usize) -> bool {
-        self.contexts.get(who).is_some_and(|context| context.cpu.is_none())
+        let (mine, host) = (self.contexts[self.current].cpu, &self.machine.host);
+        let is_seen = |ran_on| host.hypercalls || mine == Some(ran_on);
+        self.contexts.get(who).is_some_and(|context| context.cpu.is_none() && is_seen(context.ran_on))
     }
 
     /// From now on the running context's time goes to `base`, unless it waits.

@@ -87,8 +87,11 @@ pub(super) fn yield_directed() {
 }
 
 /// The running context gives its CPU to `target`, if that is runnable and has none, and was last dispatched
-/// at the time that `count` stands for.
+/// at the time that `count` stands for. On a machine where it cannot choose, it yields.
 pub(crate) fn confer(target: usize, count: u32) {
+    if with(|engine, _| engine.machine.host.hypercalls) == Some(false) {
+        return super::sleep::yield_slice();
+    }
     super::work::overhead(with(|engine, _| engine.machine.host.yield_cost).unwrap_or(0));
     let left = with(|engine, who| {
         let runnable = |one: &super::context::Context| one.cpu.is_none() && one.doing.is_runnable();
@@ -108,9 +111,13 @@ pub(crate) fn confer(target: usize, count: u32) {
 }
 
 impl Engine {
-    /// Even while `who` has a CPU, odd while it has none; another number with each dispatch.
+    /// Even while `who` has a CPU, odd while it is seen to have none; another number with each dispatch where
+    /// the hypervisor counts them.
     pub(crate) fn yield_count(&self, who: usize) -> u32 {
         let Some(context) = self.contexts.get(who) else { return 0 };
+        if !self.machine.host.hypercalls {
+            return self.is_preempted(who).into();
+        }
         ((context.dispatched / crate::time::NS) as u32) << 1 | u32::from(context.cpu.is_none())
     }
 }

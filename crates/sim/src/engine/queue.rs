@@ -17,6 +17,8 @@ pub(super) enum Kind {
     Resume,
     /// Context `who`, which waits at a line, has read it again.
     Reread,
+    /// Context `who`, which waits at a line and has lost it to another reader, polls again.
+    Poll,
     /// The waiters of group `extra` at line `who` have read it again.
     Storm,
     /// The oldest posted store of context `who` becomes visible.

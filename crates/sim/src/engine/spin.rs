@@ -104,9 +104,39 @@ impl Engine {
         }
         context.rereads = true;
         let (core, generation) = (context.core, context.generation);
-        let served = self.directory.read(line, core, self.now);
+        let served = self.reads(line, core, self.now);
         self.effort.memory_events += 1;
         self.queue.push(served.at, Kind::Reread, who as u32, generation, 0);
+    }
+
+    /// Another core has read the line and takes it from `loser` at `lost_at`. Who waits for it there reads it
+    /// again with its next poll.
+    pub(super) fn poll_again(&mut self, line: usize, loser: usize, lost_at: Time) {
+        for group in 0..self.waiting.lines[line].len() {
+            if self.waiting.lines[line][group].storms {
+                continue;
+            }
+            for at in 0..self.waiting.lines[line][group].waiters.len() {
+                let who = self.waiting.lines[line][group].waiters[at] as usize;
+                if self.contexts[who].rereads || self.contexts[who].core != loser {
+                    continue;
+                }
+                self.contexts[who].rereads = true;
+                let until =
+                    self.now.max(lost_at) + self.directory.draw(self.machine.memory.poll as usize) as Time;
+                self.queue.push(until, Kind::Poll, who as u32, self.contexts[who].generation, 0);
+            }
+        }
+    }
+
+    /// Context `who`, which waits at a line, polls.
+    pub(super) fn poll(&mut self, who: usize, generation: u32) {
+        let context = &mut self.contexts[who];
+        if context.generation == generation {
+            context.rereads = false;
+            let line = context.line as usize;
+            self.send_reread(line, who);
+        }
     }
 
     fn notify_all(&mut self, line: usize) {
@@ -123,11 +153,10 @@ impl Engine {
                 [] => {}
                 &[who] => self.send_reread(line, who as usize),
                 &[first, ..] => {
-                    let core = self.contexts[first as usize].core;
-                    let served = self.directory.read(line, core, self.now);
-                    let entry = &mut self.waiting.lines[line][at];
-                    entry.storms = true;
                     let group = entry.index;
+                    self.waiting.lines[line][at].storms = true;
+                    let core = self.contexts[first as usize].core;
+                    let served = self.reads(line, core, self.now);
                     self.queue.push(served.at, Kind::Storm, line as u32, 0, group);
                 }
             }
@@ -179,6 +208,7 @@ impl Engine {
             let context = &mut self.contexts[who];
             context.tell = told::DONE;
             let at = (self.now + exit).max(context.not_before);
+            context.runs_on_since = at;
             context.doing = Doing::Computing(at);
             let generation = context.generation;
             self.queue.push(at, Kind::Resume, who as u32, generation, 0);

@@ -39,6 +39,9 @@ pub enum Protocol {
     /// A dirty line can be shared without being written back; its owner serves readers, and groups of cores
     /// (core complexes) have caches of their own (AMD).
     Moesi,
+    /// The same, but a reader takes a line that its owner has written; one that nobody has written since then
+    /// is shared (AMD Zen).
+    MoesiMigratory,
     /// Load-linked and store-conditional (POWER, Arm): a compare-exchange that fails takes no ownership; one
     /// that lost its reservation while its store waited for the line tries again.
     LlSc,
@@ -102,6 +105,9 @@ pub struct Memory {
     pub overlap_percent: u32,
     /// An ownership request that follows a missed load within this time was issued together with it.
     pub burst: Time,
+    /// How long before an instruction comes the core asks for the line that it needs, if it has run on for so
+    /// long: an out-of-order core looks ahead.
+    pub look_ahead: Option<Time>,
     /// The youngest stores of a core that may be on their way before the next has to wait.
     pub store_buffer: u16,
     /// Each transfer is longer or shorter by up to this, in per cent.
@@ -151,6 +157,10 @@ pub struct Host {
     pub heavy_barrier: Option<Time>,
     /// Whether a context can see that another one is preempted.
     pub preempted_hint: bool,
+    /// Whether contexts are vCPUs, which see that another one is preempted wherever it ran, and can give it
+    /// their CPU. Threads of an operating system see who waits for the CPU that they run on, and give that to
+    /// whoever is next.
+    pub hypercalls: bool,
     /// Pause-loop exits, if the hypervisor has them.
     pub pause_loop: Option<PauseLoop>,
     /// Contexts start within this span of each other, in seeded order: a FIFO lock keeps the order of its

@@ -1,9 +1,13 @@
 //! Company costs: siblings, other busy cores, ticks, quotas, hypervisors that notice spinning.
 use super::tests::{outcome, spec};
 use super::*;
+use crate::contexts::run_contexts;
 use crate::machine::{PauseLoop, Quota, RoundRobin};
 use crate::testing::{loop_of, machine, shared};
 use crate::time::US;
+use core::sync::atomic::{AtomicBool, Ordering};
+use stanchion_core::Machine as _;
+use std::sync::{Arc, Mutex};
 
 /// Sections in a second of two contexts that rarely meet: what they compute decides.
 fn rate(machine: &Machine, contexts: usize) -> f64 {
@@ -144,4 +148,51 @@ fn directed_yields_leave_the_holder_alone_once_it_has_a_cpu() {
             );
         }
     }
+}
+
+/// What the first of four contexts on two CPUs sees: how many others have no CPU, and for how long it is away
+/// when it offers its own to one that runs, in nanoseconds.
+fn seen(hypercalls: bool) -> (f64, u64) {
+    let mut machine = shared(2);
+    machine.host.preempted_hint = true;
+    machine.host.hypercalls = hypercalls;
+    let (over, found) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new((0.0, 0))));
+    let mut contexts: Vec<Box<dyn FnOnce() + Send>> = Vec::new();
+    let (ends, result) = (Arc::clone(&over), Arc::clone(&found));
+    let others = || (1..4).map(|other| CpuId::new(other).expect("a number"));
+    contexts.push(Box::new(move || {
+        Sim::relax(50_000_000);
+        let (mut preempted, mut away) = (0, 0);
+        for _ in 0..1_000 {
+            Sim::relax(100_000);
+            preempted += others().filter(|&other| Sim::is_preempted(other)).count();
+            let began = Sim::now();
+            if let Some(runs) = others().find(|&other| Sim::yield_count(other).is_multiple_of(2)) {
+                Sim::confer(runs, Sim::yield_count(runs).wrapping_add(2));
+            }
+            away = away.max(Sim::now() - began);
+        }
+        *result.lock().expect("no panic") = (preempted as f64 / 1_000.0, away);
+        ends.store(true, Ordering::Relaxed);
+    }));
+    for _ in 1..4 {
+        let over = Arc::clone(&over);
+        contexts.push(Box::new(move || {
+            while !over.load(Ordering::Relaxed) {
+                Sim::relax(10_000);
+            }
+        }));
+    }
+    run_contexts(&machine, 1, contexts).expect("all end");
+    *found.lock().expect("no panic")
+}
+
+#[test]
+fn vcpus_see_who_is_preempted_anywhere_and_threads_on_their_own_cpu() {
+    let (preempted, away) = seen(true);
+    assert!((1.9..=2.0).contains(&preempted), "one on each CPU: {preempted}");
+    assert!(away < 10_000, "offered to somebody who was dispatched at another time: {away} ns");
+    let (preempted, away) = seen(false);
+    assert!((0.9..=1.0).contains(&preempted), "one on this CPU: {preempted}");
+    assert!(away > 1_000_000, "whoever is next got the CPU: {away} ns");
 }

@@ -2,7 +2,7 @@
 use super::kind::{Kind, PROTOCOLS, Place, SCHEDULERS};
 use crate::machine::{FairShare, Machine, PauseLoop, Quota, RoundRobin, SchedulerKind};
 use crate::time::{MS, NS, US};
-use Kind::{Choice, Count, Flag, Hops, MaybeTime, Name, Percent, Text, Time, Turbo};
+use Kind::{Choice, Count, Flag, FlagOr, Hops, MaybeTime, Name, Percent, Text, Time, Turbo};
 
 /// A field of a machine file.
 pub(super) struct Field {
@@ -159,6 +159,8 @@ pub(super) const FIELDS: &[Field] = fields! {
     "How much of a missed load's latency an ownership request right behind it hides."
     "memory.burst" Time(0, 100 * NS), Time |m| Some(&mut m.memory.burst);
     "An ownership request so soon after a missed load of the line was issued together with it."
+    "memory.look-ahead" MaybeTime(NS, 10 * US), MaybeTime |m| Some(&mut m.memory.look_ahead);
+    "How long before an instruction comes a core that has run on asks for its line; none: when it comes."
     "memory.store-buffer" Count(1, 1024), Count |m| Some(&mut m.memory.store_buffer);
     "Stores that may be on their way before the next has to wait."
     "memory.jitter-percent" Percent(0, 50), Percent |m| Some(&mut m.memory.jitter_percent);
@@ -197,6 +199,8 @@ pub(super) const FIELDS: &[Field] = fields! {
     "The expensive side of an asymmetric fence (membarrier); none: full fences on both sides."
     "host.preempted-hint" Flag, Flag |m| Some(&mut m.host.preempted_hint);
     "Whether a context can see that another one is preempted."
+    "host.hypercalls" FlagOr(true), Flag |m| Some(&mut m.host.hypercalls);
+    "Whether contexts are vCPUs, which see who is preempted anywhere, and can give it their CPU; not threads."
     "host.start-spread" Time(0, 100 * MS), Time |m| Some(&mut m.host.start_spread);
     "Contexts start within this span, in seeded order."
     "host.tick-period" MaybeTime(10 * US, 1000 * MS), TimeOrZero |m| Some(&mut m.host.tick_period);

@@ -5,8 +5,9 @@ use crate::time::{NS, Time};
 use std::path::Path;
 
 /// Names of the protocols.
-pub(super) const PROTOCOLS: [&str; 4] = ["mesi", "mesif", "moesi", "ll-sc"];
-const PROTOCOL_VALUES: [Protocol; 4] = [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi, Protocol::LlSc];
+pub(super) const PROTOCOLS: [&str; 5] = ["mesi", "mesif", "moesi", "moesi-migratory", "ll-sc"];
+const PROTOCOL_VALUES: [Protocol; 5] =
+    [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi, Protocol::MoesiMigratory, Protocol::LlSc];
 /// Names of the schedulers.
 pub(super) const SCHEDULERS: [&str; 4] = ["pinned", "cfs", "eevdf", "round-robin"];
 /// What stands for a time that is not there.
@@ -31,6 +32,8 @@ pub(super) enum Kind {
     Percent(u32, u32),
     /// True or false.
     Flag,
+    /// What it is if the file does not say.
+    FlagOr(bool),
     /// A name as on a command line.
     Name,
     /// A line of text.
@@ -82,7 +85,7 @@ impl Kind {
             }
             Self::Count(least, most) => format!("a whole number from {least} to {most}"),
             Self::Percent(least, most) => format!("whole per cent from {least} to {most}"),
-            Self::Flag => "true or false".to_owned(),
+            Self::Flag | Self::FlagOr(_) => "true or false".to_owned(),
             Self::Name => format!("1 to {LONGEST_NAME} of a-z, 0-9, - and ., beginning with a letter"),
             Self::Text => format!("one line of 1 to {LONGEST_TEXT} ASCII characters"),
             Self::Choice(words) => format!("\"{}\"", words.join("\", \"")),
@@ -101,6 +104,7 @@ impl Kind {
     pub(super) fn absent(self) -> Option<Setting> {
         match self {
             Self::MaybeTime(..) => Some(Setting::Time(None)),
+            Self::FlagOr(flag) => Some(Setting::Flag(flag)),
             Self::Hops => Some(Setting::Hops(None)),
             Self::Turbo => Some(Setting::Turbo(Vec::new())),
             _ => None,
@@ -119,7 +123,7 @@ impl Kind {
                 .and_then(|number| u32::try_from(number).ok())
                 .filter(|number| (least..=most).contains(number))
                 .map(Setting::Number),
-            (Self::Flag, Value::Flag(flag)) => Some(Setting::Flag(*flag)),
+            (Self::Flag | Self::FlagOr(_), Value::Flag(flag)) => Some(Setting::Flag(*flag)),
             (Self::Name, Value::Text(text)) if is_name(text) => Some(Setting::Text(text.clone())),
             (Self::Text, Value::Text(text)) if is_line(text) => Some(Setting::Text(text.clone())),
             (Self::Choice(words), Value::Text(text)) => {

@@ -70,15 +70,19 @@ impl MachineFile {
 
 /// The latencies and costs of the machine for which its file names no source.
 pub fn unsourced(file: &MachineFile) -> impl Iterator<Item = &'static str> {
-    let mut machine = file.machine.clone();
+    costs(&file.machine).map(|field| field.path).filter(|path| file.source_of(path).is_none())
+}
+
+/// The fields of the machine that are latencies and costs.
+fn costs(machine: &Machine) -> impl Iterator<Item = &'static fields::Field> + use<> {
+    let mut machine = machine.clone();
     let mut has = move |field: &fields::Field| match (field.place)(&mut machine).map(kind::Place::get) {
         // What a machine does not have costs nothing.
         None | Some(Setting::Time(None)) => false,
         Some(Setting::Turbo(rows)) => !rows.is_empty(),
         Some(_) => field.is_cost(),
     };
-    let costs = fields::FIELDS.iter().filter(move |field| has(field)).map(|field| field.path);
-    costs.filter(|path| file.source_of(path).is_none())
+    fields::FIELDS.iter().filter(move |field| has(field))
 }
 
 /// The paths of the fields that are one number, a time or per cent: those a fit can vary and a calibration

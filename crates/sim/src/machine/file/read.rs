@@ -2,7 +2,7 @@
 use super::fields::{FIELDS, Field, OPTIONAL_TABLES, field};
 use super::inherit::inherit;
 use super::kind::{LONGEST_TEXT, is_line};
-use super::{Evidence, MachineFile, Prior, Source, check, write};
+use super::{Evidence, MachineFile, Prior, Source, check, costs, write};
 use crate::datafile::{Document, FileError, Value, head, nearest};
 use crate::machine::{Host, Machine, Memory, Protocol, SchedulerKind, Speed, Topology};
 
@@ -58,7 +58,7 @@ fn build(document: &Document, head: Vec<String>) -> Result<MachineFile, FileErro
             file.set_source(path, Evidence::Set, "given on the command line");
         }
     }
-    for field in FIELDS.iter().filter(|field| field.table() == "memory" && field.is_cost()) {
+    for field in costs(&file.machine).filter(|field| field.table() == "memory") {
         if !file.sources.iter().any(|source| source.field == field.path) {
             let why = format!("missing; {}", allowed_sources());
             return Err(document.refuse(&format!("{SOURCE}.{}", field.path), why));
@@ -225,6 +225,7 @@ fn blank() -> Machine {
             snoop_read_percent: 0,
             overlap_percent: 0,
             burst: 0,
+            look_ahead: None,
             store_buffer: 0,
             jitter_percent: 0,
         },
@@ -243,6 +244,7 @@ fn blank() -> Machine {
             yield_cost: 0,
             heavy_barrier: None,
             preempted_hint: false,
+            hypercalls: true,
             pause_loop: None,
             start_spread: 0,
             tick_period: 0,

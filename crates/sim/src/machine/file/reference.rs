@@ -25,7 +25,7 @@ fn range(kind: Kind) -> String {
         Kind::Count(least, most) => format!("{least} to {most}"),
         Kind::Percent(least, most) => format!("{least} to {most} %"),
         Kind::Choice(words) => format!("`{}`", words.join("`, `")),
-        Kind::Flag | Kind::Name | Kind::Text | Kind::Hops | Kind::Turbo => kind.allowed(),
+        Kind::Flag | Kind::FlagOr(_) | Kind::Name | Kind::Text | Kind::Hops | Kind::Turbo => kind.allowed(),
     }
 }
 

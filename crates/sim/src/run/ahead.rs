@@ -1,0 +1,65 @@
+//! Cores that ask for lines before they need them, and lines that readers take.
+use crate::contexts::run_contexts;
+use crate::machine::{Machine, Protocol};
+use crate::platform::{Sim, Sim32};
+use crate::testing::machine;
+use crate::time::NS;
+use stanchion_core::order::{Acquire, Relaxed};
+use stanchion_core::{Atomic, Machine as _};
+use std::sync::{Arc, Mutex};
+
+type Steps = fn(&Sim32);
+
+/// How many nanoseconds the second context needs to add to a word after `before`, once the first has come to
+/// the end of `first` or waits in it.
+fn adds_in(machine: &Machine, first: Steps, before: Steps) -> u64 {
+    let (word, took) = (Arc::new(Sim32::new(0)), Arc::new(Mutex::new(0)));
+    let (theirs, result) = (Arc::clone(&word), Arc::clone(&took));
+    let second = move || {
+        Sim::doze(10_000);
+        before(&theirs);
+        let began = Sim::now();
+        theirs.fetch_add(1, Relaxed);
+        *result.lock().expect("no panic") = Sim::now() - began;
+    };
+    run_contexts(machine, 1, vec![Box::new(move || first(&word)), Box::new(second)]).expect("both end");
+    *took.lock().expect("no panic")
+}
+
+fn near(protocol: Protocol) -> Machine {
+    let mut machine = machine(1, 1, 2);
+    machine.memory.jitter_percent = 0;
+    machine.memory.protocol = protocol;
+    machine
+}
+
+#[test]
+fn a_core_looks_ahead_as_far_as_it_has_run_on() {
+    let mut machine = near(Protocol::Mesif);
+    let (own, transfer) = (machine.memory.rmw / NS, machine.memory.group_dirty / NS);
+    let writes: Steps = |word| _ = word.fetch_add(1, Relaxed);
+    let (comes, computes): (Steps, Steps) = (|_| (), |_| Sim::relax(1_000));
+    assert_eq!(adds_in(&machine, writes, computes), transfer + own);
+    machine.memory.look_ahead = Some(40 * NS);
+    assert_eq!(adds_in(&machine, writes, comes), transfer + own, "it has only just woken up");
+    assert_eq!(adds_in(&machine, writes, computes), transfer - 40 + own);
+    machine.memory.look_ahead = Some(400 * NS);
+    assert_eq!(adds_in(&machine, writes, computes), own);
+}
+
+#[test]
+fn who_waits_for_a_line_that_a_reader_took_polls_it_again() {
+    let machine = near(Protocol::MoesiMigratory);
+    let (own, upgrade) = (machine.memory.rmw / NS, machine.memory.upgrade / NS);
+    let reads: Steps = |word| {
+        word.load(Relaxed);
+        Sim::relax(1_000);
+    };
+    let leaves: Steps = |word| _ = word.fetch_add(1, Relaxed);
+    assert_eq!(adds_in(&machine, leaves, reads), own, "the reader has taken it");
+    let waits: Steps = |word| {
+        word.fetch_add(1, Relaxed);
+        word.wait_until(Acquire, |value| value == 2);
+    };
+    assert_eq!(adds_in(&machine, waits, reads), upgrade + own, "the waiter has a copy again");
+}
