@@ -272,7 +272,9 @@ mod tests {
         let mut figures = Figures::default();
         for (what, value) in [
             (What::RMW, 4.25),
+            (What::LOOK_AHEAD, 86.5),
             (What::UPGRADE.at(Reach::Group), 33.0),
+            (What::OWN_AFTER_READ.at(Reach::Group), 16.0),
             (What::TICK_PERIOD, 4e6),
             (What::TURN, 3.99e6),
             (What::PREEMPTS_ON_WAKE, 0.0),
@@ -289,6 +291,7 @@ mod tests {
         let file = made(&figures);
         let (memory, host) = (&file.machine.memory, &file.machine.host);
         assert_eq!((memory.rmw, memory.upgrade), (4_250, 33_000));
+        assert_eq!((memory.look_ahead, memory.protocol), (Some(86_500), Protocol::MoesiMigratory));
         assert_eq!((host.switch, host.kick, host.wake_idle), (1_500_000, 1_000_000, 40_000_000));
         assert_eq!(host.kick_across, Some(4_000_000));
         assert_eq!(host.tick_period, 4_000_000_000);
@@ -320,6 +323,16 @@ mod tests {
         assert_eq!(slice(3_990, 4_000), 2_000);
         assert_eq!(slice(8_100, 4_000), 6_000);
         assert_eq!(slice(3_000_000, 0), 3_000_000);
+    }
+
+    #[test]
+    fn a_reader_that_upgrades_has_not_taken_the_line() {
+        let mut figures = Figures::default();
+        figures.add(What::UPGRADE.at(Reach::Group), 33.0);
+        figures.add(What::OWN_AFTER_READ.at(Reach::Group), 17.0);
+        figures.add(What::LOOK_AHEAD, 0.5);
+        let memory = made(&figures).machine.memory;
+        assert!(memory.protocol != Protocol::MoesiMigratory && memory.look_ahead.is_none());
     }
 
     #[test]
