@@ -204,10 +204,11 @@ impl Machine for Sim {
         until.saturating_sub(Self::now())
     }
 
-    /// Threads know their CPU. Whoever cannot see that others are preempted is a vCPU, and knows itself only.
+    /// Threads know their CPU. A vCPU that cannot see that others are preempted knows itself only.
     fn home() -> u32 {
         engine::with(|engine, who| {
-            let cpu = engine.cpu_of(who).filter(|_| engine.machine().host.preempted_hint);
+            let host = &engine.machine().host;
+            let cpu = engine.cpu_of(who).filter(|_| host.preempted_hint || !host.hypercalls);
             cpu.map_or(VCPUS_FROM + who as u32, |cpu| cpu as u32 + 1)
         })
         .unwrap_or(1)
@@ -305,10 +306,7 @@ impl Machine for Sim {
     }
 
     fn is_preempted(cpu: CpuId) -> bool {
-        engine::with(|engine, _| {
-            engine.machine().host.preempted_hint && engine.is_preempted(usize::from(cpu.index()))
-        })
-        .unwrap_or(false)
+        engine::with(|engine, _| engine.is_preempted(usize::from(cpu.index()))).unwrap_or(false)
     }
 
     fn yield_count(cpu: CpuId) -> u32 {

@@ -80,22 +80,22 @@ impl Chain {
         Self { lines, order, at: 0, walked }
     }
 
-    /// How many nanoseconds before it comes a core begins with a load from here that it knows the address of:
-    /// what of `latency` does not add to the work in front of it. That takes twice as long, so that no two
-    /// loads are under way together.
+    /// How far a core looks ahead: the part of `latency` that does not add to the work around a load. The
+    /// core knows the address, and no work needs the value. The work takes twice as long, so no two loads
+    /// overlap.
     fn looks_ahead(&self, latency: f64) -> f64 {
         let mut state = 1;
-        let mut work = |steps| state = spend(state, steps);
-        let step = best_each(AHEAD, || work(100)) / 100.0;
+        let step = each(AHEAD, || state = spend(state, 100)) / 100.0;
         let steps = (2.0 * latency / step).ceil() as u64;
-        let alone = best_each(AHEAD, || work(steps));
+        let alone = each(AHEAD, || state = spend(state, steps));
         // As far from where the chain was walked as can be.
-        let mut others =
-            self.order.iter().cycle().skip((self.walked + self.lines.len() / 2) % self.lines.len());
+        let (first, second) = self.order.split_at((self.walked + self.order.len() / 2) % self.order.len());
+        let mut others = second.iter().chain(first);
         let both = each(AHEAD, || {
-            work(steps);
+            state = spend(state, steps);
             black_box(others.next().map(|&at| self.lines[at].load(Ordering::Relaxed)));
         });
+        black_box(state);
         latency - (both - alone).max(0.0)
     }
 
@@ -166,6 +166,16 @@ mod tests {
             at = chain.lines[at].load(Ordering::Relaxed);
         }
         assert_eq!(at, 0);
+    }
+
+    #[test]
+    fn a_chain_knows_how_far_it_was_walked() {
+        let mut chain = Chain::new(BLOCK_BYTES);
+        for count in [0, 1, 7_000, 5_000] {
+            chain.walk(count);
+            assert_eq!(chain.order[chain.walked % chain.order.len()], chain.at);
+        }
+        assert!(chain.looks_ahead(100.0) <= 100.0);
     }
 
     #[test]

@@ -34,7 +34,7 @@ pub(super) fn machine(
     about.clone_into(&mut file.machine.about);
     file.machine.topology = places.topology();
     let maker = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
-    file.machine.memory.protocol = if readers_take(figures) { Protocol::MoesiMigratory } else { maker };
+    file.machine.memory.protocol = seen(maker, figures);
     let host = &mut file.machine.host;
     (host.preempted_hint, host.hypercalls) = (true, false);
     // Without a tick in sight it would only be guessed.
@@ -71,13 +71,23 @@ fn protocol(cpuinfo: &str) -> Protocol {
     }
 }
 
-/// Whether who has read a line that was written elsewhere owns it: that costs nearly nothing then, where both
-/// have a copy an upgrade.
+/// Whether a reader takes a line that was written elsewhere: then a write that follows costs nearly nothing,
+/// else an upgrade. Between the nearest cores that were measured.
 fn readers_take(figures: &Figures) -> bool {
-    [Reach::Group, Reach::Socket, Reach::Remote].into_iter().any(|reach| {
+    let costs = |reach| {
         let [own, upgrade] = [What::OWN_AFTER_READ, What::UPGRADE].map(|what| figures.get(what.at(reach)));
-        own.zip(upgrade).is_some_and(|(own, upgrade)| own.median < upgrade.median / 2.0)
-    })
+        own.zip(upgrade)
+    };
+    let nearest = [Reach::Group, Reach::Socket, Reach::Remote].into_iter().find_map(costs);
+    nearest.is_some_and(|(own, upgrade)| own.median < upgrade.median / 2.0)
+}
+
+/// The protocol that was seen, of the one that the maker has.
+fn seen(maker: Protocol, figures: &Figures) -> Protocol {
+    match maker {
+        Protocol::Moesi if readers_take(figures) => Protocol::MoesiMigratory,
+        maker => maker,
+    }
 }
 
 struct Builder<'a> {
@@ -274,7 +284,6 @@ mod tests {
             (What::RMW, 4.25),
             (What::LOOK_AHEAD, 86.5),
             (What::UPGRADE.at(Reach::Group), 33.0),
-            (What::OWN_AFTER_READ.at(Reach::Group), 16.0),
             (What::TICK_PERIOD, 4e6),
             (What::TURN, 3.99e6),
             (What::PREEMPTS_ON_WAKE, 0.0),
@@ -291,7 +300,7 @@ mod tests {
         let file = made(&figures);
         let (memory, host) = (&file.machine.memory, &file.machine.host);
         assert_eq!((memory.rmw, memory.upgrade), (4_250, 33_000));
-        assert_eq!((memory.look_ahead, memory.protocol), (Some(86_500), Protocol::MoesiMigratory));
+        assert_eq!((memory.look_ahead, host.hypercalls), (Some(86_500), false));
         assert_eq!((host.switch, host.kick, host.wake_idle), (1_500_000, 1_000_000, 40_000_000));
         assert_eq!(host.kick_across, Some(4_000_000));
         assert_eq!(host.tick_period, 4_000_000_000);
@@ -326,13 +335,26 @@ mod tests {
     }
 
     #[test]
-    fn a_reader_that_upgrades_has_not_taken_the_line() {
+    fn a_reader_that_need_not_upgrade_has_taken_the_line() {
+        let seen_by = |maker, nearest, farthest| {
+            let mut figures = Figures::default();
+            for (reach, own) in [(Reach::Group, nearest), (Reach::Remote, farthest)] {
+                figures.add(What::UPGRADE.at(reach), 33.0);
+                figures.add(What::OWN_AFTER_READ.at(reach), own);
+            }
+            seen(maker, &figures)
+        };
+        assert_eq!(seen_by(Protocol::Moesi, 16.0, 33.0), Protocol::MoesiMigratory);
+        assert_eq!(seen_by(Protocol::Moesi, 17.0, 2.0), Protocol::Moesi);
+        assert_eq!(seen_by(Protocol::LlSc, 2.0, 2.0), Protocol::LlSc);
+        assert_eq!(seen(Protocol::Moesi, &Figures::default()), Protocol::Moesi);
+    }
+
+    #[test]
+    fn a_core_that_looks_nowhere_ahead_has_no_such_time() {
         let mut figures = Figures::default();
-        figures.add(What::UPGRADE.at(Reach::Group), 33.0);
-        figures.add(What::OWN_AFTER_READ.at(Reach::Group), 17.0);
         figures.add(What::LOOK_AHEAD, 0.5);
-        let memory = made(&figures).machine.memory;
-        assert!(memory.protocol != Protocol::MoesiMigratory && memory.look_ahead.is_none());
+        assert_eq!(made(&figures).machine.memory.look_ahead, None);
     }
 
     #[test]

@@ -37,7 +37,8 @@ impl What {
     pub(crate) const POLL: Self = what(4, "memory.poll", "one poll: load, compare, spin hint");
     pub(crate) const SHARED_CACHE: Self = what(5, "", "load from the shared cache");
     pub(crate) const MEMORY: Self = what(6, "memory.memory", "load from memory");
-    pub(crate) const LOOK_AHEAD: Self = what(7, "", "load from memory behind work: how much of it is hidden");
+    pub(crate) const LOOK_AHEAD: Self =
+        what(7, "", "load from memory between work: how much of it is hidden");
     pub(crate) const DIRTY_READ: Self = what(8, "", "load of a line written there");
     pub(crate) const DIRTY_OWN: Self = what(9, "", "read-modify-write of a line written there");
     pub(crate) const UPGRADE: Self = what(10, "", "read-modify-write of a line shared with it");

@@ -14,6 +14,8 @@ pub(super) struct Line {
     pub(super) owner: u16,
     /// Whether the owner has written it since it came, or is about to.
     pub(super) written: bool,
+    /// When it was last written.
+    pub(super) used: Time,
     /// The core that lost it last, and until when it still hits.
     pub(super) previous: u16,
     pub(super) previous_until: Time,
@@ -32,6 +34,7 @@ impl Line {
     pub(super) const UNUSED: Self = Self {
         owner: NOBODY,
         written: false,
+        used: 0,
         previous: NOBODY,
         previous_until: 0,
         arrives: 0,

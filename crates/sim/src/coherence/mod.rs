@@ -36,14 +36,17 @@ pub(crate) struct Served {
 pub(crate) struct Asked {
     /// The instruction comes.
     pub(crate) now: Time,
-    /// The core has looked ahead, and asked so long before.
+    /// The core has looked ahead, and asked so long before that.
     pub(crate) ahead: Time,
 }
 
 impl Asked {
-    /// When it asked, or the line was free.
-    fn start(self, free: Time) -> Time {
-        self.now.saturating_sub(self.ahead).max(free)
+    /// When the request for `line` is served, which is busy until `busy`: when the core asked, but after the
+    /// last write, or the core would have had the line before that.
+    fn start(self, line: &Line, busy: Time) -> Time {
+        let asked =
+            if self.ahead == 0 { self.now } else { self.now.saturating_sub(self.ahead).max(line.used) };
+        asked.max(busy)
     }
 }
 
@@ -162,7 +165,7 @@ impl Directory {
         if let Some(at) = self.hits(line, core, false, asked.now) {
             return Served { at: at + self.memory.hit, missed: at > asked.now, taken_from: None };
         }
-        let at = self.fetch(line, core, asked).max(asked.now);
+        let at = self.fetch(line, core, asked).max(asked.now + self.memory.hit);
         let Line { owner, previous, previous_until, .. } = self.lines[line];
         let taken_from = (owner == core as u16).then_some((usize::from(previous), previous_until));
         Served { at, missed: true, taken_from }
@@ -179,9 +182,9 @@ impl Directory {
             let snoop = percent(latency, self.memory.snoop_read_percent);
             let occupancy = percent(latency, self.memory.occupancy_percent);
             let entry = &mut self.lines[line];
-            let start = asked.start(entry.busy);
+            let start = asked.start(entry, entry.busy);
             // The line must have reached its owner, who gets to do what it wanted it for.
-            let at = (start + latency).max(entry.arrives + self.memory.rmw);
+            let at = (start + latency).max(entry.arrives + self.memory.rmw).max(asked.now);
             entry.busy = start + occupancy;
             entry.previous = owner;
             entry.previous_until = (start + snoop).max(entry.arrives + self.memory.rmw);
@@ -204,7 +207,7 @@ impl Directory {
         let latency = self.jittered(latency);
         let at = if in_group {
             let busy = &mut self.group_busy[line * self.groups + group];
-            let start = asked.start(*busy);
+            let start = asked.start(&self.lines[line], *busy);
             *busy = start + self.memory.group_occupancy;
             start + latency
         } else {
@@ -213,12 +216,19 @@ impl Directory {
             let occupancy =
                 nearest.map_or(0, |_| percent(self.memory.group_occupancy, self.memory.outside_percent));
             let entry = &mut self.lines[line];
-            let start = asked.start(entry.busy);
+            let start = asked.start(entry, entry.busy);
             entry.busy = start + occupancy;
             start + latency
         };
         self.lines[line].add(core);
         at
+    }
+
+    /// Since when `core` has no copy any more, if another one reads the line and takes it from this one.
+    pub(crate) fn lost_at(&self, line: usize, core: usize) -> Option<Time> {
+        let entry = &self.lines[line];
+        let is_taken = entry.owner != NOBODY && !entry.written && entry.previous == core as u16;
+        is_taken.then_some(entry.previous_until)
     }
 
     /// Further readers of the same group: each is served `group_occupancy` after the one before. Returns that
@@ -268,11 +278,13 @@ impl Directory {
     pub(crate) fn own(&mut self, line: usize, core: usize, asked: impl Into<Asked>, hidden: Time) -> Served {
         let asked = asked.into();
         if let Some(at) = self.hits(line, core, true, asked.now) {
-            self.lines[line].written |= self.lines[line].owner == core as u16;
+            let entry = &mut self.lines[line];
+            entry.written |= entry.owner == core as u16;
+            entry.used = at;
             return Served { at, missed: at > asked.now, taken_from: None };
         }
-        let at = self.take(line, core, asked, hidden).max(asked.now);
-        self.lines[line].written = true;
+        let at = self.take(line, core, asked, hidden);
+        (self.lines[line].written, self.lines[line].used) = (true, at);
         Served { at, missed: true, taken_from: None }
     }
 
@@ -305,9 +317,9 @@ impl Directory {
             self.group_busy[first..first + self.groups].iter().copied().max().unwrap_or(0)
         };
         let entry = &mut self.lines[line];
-        let start = asked.start(entry.busy.max(group_busy));
+        let start = asked.start(entry, entry.busy.max(group_busy));
         let wait = latency.saturating_sub(hidden).max(self.memory.hit);
-        let at = (start + wait).max(entry.arrives + self.memory.rmw);
+        let at = (start + wait).max(entry.arrives + self.memory.rmw).max(asked.now);
         entry.busy = start + occupancy;
         entry.previous = owner; // perhaps nobody
         entry.previous_until = (start + snoop).max(entry.arrives + self.memory.rmw);

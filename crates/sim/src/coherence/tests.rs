@@ -145,10 +145,19 @@ fn who_looks_ahead_asked_before_but_not_before_the_line_was_free() {
     lines.own(0, 0, 0, 0);
     let ahead = |now, ahead| Asked { now, ahead };
     assert_eq!(lines.own(0, 1, ahead(LATER, 20_000), 0).at, LATER + memory.group_dirty - 20_000);
-    assert_eq!(lines.read(0, 0, ahead(2 * LATER, LATER / 2)).at, 2 * LATER, "it is there when it is needed");
-    let there = lines.own(0, 4, 3 * LATER, 0).at;
-    let busy = 3 * LATER + percent(there - 3 * LATER, memory.occupancy_percent);
-    assert_eq!(lines.own(0, 0, ahead(there, LATER), 0).at, busy + memory.remote_dirty);
+    let there = 2 * LATER + memory.hit;
+    assert_eq!(lines.read(0, 0, ahead(2 * LATER, LATER / 2)).at, there, "it is there when it is needed");
+    assert!(lines.own(1, 0, LATER, 0).missed && !lines.own(1, 0, 2 * LATER, 0).missed, "written again there");
+    let asked = ahead(2 * LATER + 5_000, LATER);
+    assert_eq!(lines.own(1, 1, asked, 0).at, 2 * LATER + memory.group_dirty, "behind the write");
+    lines.own(2, 0, 0, 0);
+    let (first, second) =
+        (lines.own(2, 1, ahead(LATER, LATER / 2), 0), lines.own(2, 0, ahead(LATER, LATER / 2), 0));
+    assert_eq!((first.at, second.at), (LATER, LATER + memory.group_dirty), "the second comes behind it");
+    lines.own(3, 0, 0, 0);
+    let there = lines.read(3, 4, LATER).at;
+    let busy = LATER + percent(there - LATER, memory.occupancy_percent);
+    assert_eq!(lines.read(3, 2, ahead(there, LATER / 2)).at, busy + memory.socket_dirty, "it was not free");
 }
 
 #[test]

@@ -77,15 +77,13 @@ impl Engine {
         if self.reach_access(served.at, served.missed) { Started::Done } else { Started::Waits }
     }
 
-    /// How much of an ownership request's latency a load just before it has hidden. A core that looks ahead
-    /// has issued both early anyway.
+    /// How much of an ownership request's latency a load just before it has hidden; nothing if the core has
+    /// asked even earlier by itself.
     fn hidden(&self, line: usize) -> Time {
-        if self.machine.memory.look_ahead.is_some() {
-            return 0;
-        }
         let (missed, at, latency) = self.contexts[self.current].missed;
         if missed as usize == line && self.now <= at + self.machine.memory.burst {
-            percent(latency, self.machine.memory.overlap_percent)
+            let overlap = percent(latency, self.machine.memory.overlap_percent);
+            if self.asked().ahead < overlap { overlap } else { 0 }
         } else {
             0
         }
@@ -327,6 +325,7 @@ pub(crate) fn fence() {
         let drained =
             if engine.contexts[who].stores.is_empty() { 0 } else { engine.contexts[who].stored_until + 1 };
         let at = engine.now.max(drained) + engine.machine.memory.fence;
+        engine.contexts[who].runs_on_since = at;
         engine.reach_access(at, drained > engine.now)
     });
     if wait == Some(false) {

@@ -76,8 +76,8 @@ pub(super) struct Context {
     pub(super) doing: Doing,
     /// The CPU it runs on; `None` while it waits for one or sleeps.
     pub(super) cpu: Option<usize>,
-    /// The CPU it runs on, or ran on last.
-    pub(super) ran_on: usize,
+    /// The CPU it runs on or ran on last, or from where it was kicked since: what other threads know.
+    pub(super) ran_on: Option<usize>,
     /// The core of that CPU.
     pub(super) core: usize,
     /// Whether it has begun to run since it was chosen; until then `doing` says what it will go on with.
@@ -106,7 +106,8 @@ pub(super) struct Context {
     pub(super) rereads: bool,
     /// The last load that missed: line, completion, latency.
     pub(super) missed: (u32, Time, Time),
-    /// Since when it has run on: so far back the core can have looked ahead.
+    /// Since when it has run on, without a call, a fence, a pause or a waiting loop: so far back the core can
+    /// have looked ahead.
     pub(super) runs_on_since: Time,
     /// A line that was asked for ahead of time, and when it arrives.
     pub(super) fetching: (u32, Time),
@@ -135,7 +136,7 @@ impl Context {
         Self {
             doing: Doing::Running,
             cpu: None,
-            ran_on: 0,
+            ran_on: None,
             core: 0,
             live: false,
             presence: Presence::Quiet,

@@ -134,7 +134,7 @@ impl Engine {
         let (generation, core) = (entry.generation, entry.core);
         self.host.occupies(cpu);
         let moved = self.contexts[who].core != core;
-        (self.contexts[who].cpu, self.contexts[who].ran_on) = (Some(cpu), cpu);
+        (self.contexts[who].cpu, self.contexts[who].ran_on) = (Some(cpu), Some(cpu));
         self.contexts[who].core = core;
         self.switch_cause(who, if delay > 0 { Cause::Preempted } else { Cause::Overhead });
         let host = &self.machine.host;

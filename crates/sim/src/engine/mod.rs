@@ -338,11 +338,13 @@ impl Engine {
         self.contexts[one].core == self.contexts[other].core
     }
 
-    /// Whether the running context sees that context `who` has no CPU.
+    /// Whether the running context sees that context `who` has no CPU. A thread knows it only of those that
+    /// were last on its own CPU.
     pub(crate) fn is_preempted(&self, who: usize) -> bool {
         let (mine, host) = (self.contexts[self.current].cpu, &self.machine.host);
-        let is_seen = |ran_on| host.hypercalls || mine == Some(ran_on);
-        self.contexts.get(who).is_some_and(|context| context.cpu.is_none() && is_seen(context.ran_on))
+        let is_seen = |ran_on| host.hypercalls || mine == ran_on;
+        host.preempted_hint
+            && self.contexts.get(who).is_some_and(|context| context.cpu.is_none() && is_seen(context.ran_on))
     }
 
     /// From now on the running context's time goes to `base`, unless it waits.

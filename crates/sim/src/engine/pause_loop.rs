@@ -87,7 +87,7 @@ pub(super) fn yield_directed() {
 }
 
 /// The running context gives its CPU to `target`, if that is runnable and has none, and was last dispatched
-/// at the time that `count` stands for. On a machine where it cannot choose, it yields.
+/// at the time that `count` stands for. A thread of an operating system cannot choose, and yields.
 pub(crate) fn confer(target: usize, count: u32) {
     if with(|engine, _| engine.machine.host.hypercalls) == Some(false) {
         return super::sleep::yield_slice();

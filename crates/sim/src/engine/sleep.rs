@@ -120,6 +120,9 @@ pub(crate) fn kick(target: usize) {
         engine.contexts[target].kicked_at = engine.now;
         let (now, arrives) = (engine.now, engine.now + engine.machine.host.wake_busy);
         let cpu = engine.contexts[who].cpu.unwrap_or(0) as u16;
+        if engine.contexts[target].cpu.is_none() {
+            engine.contexts[target].ran_on = engine.contexts[who].cpu;
+        }
         engine.queue.push(arrives, Kind::Kick, target as u32, 0, cpu);
         if let Some(recording) = &mut engine.recording {
             recording.kick(record::Kick { from: who, to: target, sent: now, arrives });

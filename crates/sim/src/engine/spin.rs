@@ -67,6 +67,10 @@ impl Engine {
         if deadline != Time::MAX {
             self.queue.push(deadline, Kind::Deadline, who as u32, generation, 0);
         }
+        // Somebody may have begun to take the line before this context waits for it.
+        if let Some(lost_at) = self.directory.lost_at(line, self.contexts[who].core) {
+            self.poll_later(who, lost_at);
+        }
         if let Some(at) = self.pause_loop_starts(who) {
             self.queue.push(at, Kind::PauseLoop, who as u32, generation, 0);
         }
@@ -121,12 +125,16 @@ impl Engine {
                 if self.contexts[who].rereads || self.contexts[who].core != loser {
                     continue;
                 }
-                self.contexts[who].rereads = true;
-                let until =
-                    self.now.max(lost_at) + self.directory.draw(self.machine.memory.poll as usize) as Time;
-                self.queue.push(until, Kind::Poll, who as u32, self.contexts[who].generation, 0);
+                self.poll_later(who, lost_at);
             }
         }
+    }
+
+    /// Context `who` polls within a poll's time after `lost_at`.
+    fn poll_later(&mut self, who: usize, lost_at: Time) {
+        self.contexts[who].rereads = true;
+        let until = self.now.max(lost_at) + self.directory.draw(self.machine.memory.poll as usize) as Time;
+        self.queue.push(until, Kind::Poll, who as u32, self.contexts[who].generation, 0);
     }
 
     /// Context `who`, which waits at a line, polls.
@@ -223,6 +231,7 @@ impl Engine {
         self.stop_spinning(who);
         self.void(who);
         self.goes_on(who);
+        self.contexts[who].runs_on_since = self.now;
         self.note(who as u64);
         Some((who, told::TIMEOUT))
     }

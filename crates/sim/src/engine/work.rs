@@ -115,6 +115,12 @@ pub(super) fn instruction(span: Time) {
 /// Work of the operating system or hypervisor on behalf of the running context.
 pub(super) fn overhead(span: Time) {
     spend(span, Cause::Overhead, Presence::Quiet);
+    begins_anew();
+}
+
+/// The core has asked for nothing that comes behind this.
+fn begins_anew() {
+    with(|engine, who| engine.contexts[who].runs_on_since = engine.now);
 }
 
 /// Spins for `span` without looking at memory.
@@ -124,6 +130,7 @@ pub(crate) fn pause(span: Time) {
         engine.notices_pause(who, at)
     });
     spend(span, Cause::Spinning, Presence::Spins);
+    begins_anew();
     if let Some(exit) = noticed.flatten() {
         overhead(exit);
         super::pause_loop::yield_directed();

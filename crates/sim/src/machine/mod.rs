@@ -158,8 +158,8 @@ pub struct Host {
     /// Whether a context can see that another one is preempted.
     pub preempted_hint: bool,
     /// Whether contexts are vCPUs, which see that another one is preempted wherever it ran, and can give it
-    /// their CPU. Threads of an operating system see who waits for the CPU that they run on, and give that to
-    /// whoever is next.
+    /// their CPU. Threads of an operating system know that of those only that were last on their own CPU, and
+    /// yield to whoever is next.
     pub hypercalls: bool,
     /// Pause-loop exits, if the hypervisor has them.
     pub pause_loop: Option<PauseLoop>,

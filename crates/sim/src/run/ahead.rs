@@ -1,10 +1,11 @@
 //! Cores that ask for lines before they need them, and lines that readers take.
 use crate::contexts::run_contexts;
+use crate::engine;
 use crate::machine::{Machine, Protocol};
 use crate::platform::{Sim, Sim32};
 use crate::testing::machine;
 use crate::time::NS;
-use stanchion_core::order::{Acquire, Relaxed};
+use stanchion_core::order::{Acquire, Relaxed, SeqCst};
 use stanchion_core::{Atomic, Machine as _};
 use std::sync::{Arc, Mutex};
 
@@ -38,13 +39,43 @@ fn a_core_looks_ahead_as_far_as_it_has_run_on() {
     let mut machine = near(Protocol::Mesif);
     let (own, transfer) = (machine.memory.rmw / NS, machine.memory.group_dirty / NS);
     let writes: Steps = |word| _ = word.fetch_add(1, Relaxed);
-    let (comes, computes): (Steps, Steps) = (|_| (), |_| Sim::relax(1_000));
+    let computes: Steps = |_| engine::compute(1_000 * NS);
     assert_eq!(adds_in(&machine, writes, computes), transfer + own);
     machine.memory.look_ahead = Some(40 * NS);
-    assert_eq!(adds_in(&machine, writes, comes), transfer + own, "it has only just woken up");
     assert_eq!(adds_in(&machine, writes, computes), transfer - 40 + own);
     machine.memory.look_ahead = Some(400 * NS);
     assert_eq!(adds_in(&machine, writes, computes), own);
+    let stops: [(&str, Steps); 5] = [
+        ("it has only just woken up", |_| ()),
+        ("it has paused", |_| Sim::relax(1_000)),
+        ("it has passed a fence", |_| Sim::fence(SeqCst)),
+        ("it has made a call", |_| Sim::yield_slice()),
+        ("it has waited in vain", |_| {
+            let other = Sim32::new(0);
+            other.wait_until_polls(10, Relaxed, |value| value == 1).expect_err("nobody writes it");
+        }),
+    ];
+    for (why, before) in stops {
+        assert_eq!(adds_in(&machine, writes, before), transfer + own, "{why}");
+    }
+}
+
+/// Computes until `at`, in nanoseconds.
+fn compute_until(at: u64) {
+    engine::compute((at - Sim::now()) * NS);
+}
+
+#[test]
+fn nobody_has_asked_for_a_line_before_its_last_write() {
+    let mut machine = near(Protocol::Mesif);
+    machine.memory.look_ahead = Some(400 * NS);
+    let (own, transfer) = (machine.memory.rmw / NS, machine.memory.group_dirty / NS);
+    let writes_again: Steps = |word| {
+        word.fetch_add(1, Relaxed);
+        compute_until(100_000);
+        word.fetch_add(1, Relaxed);
+    };
+    assert_eq!(adds_in(&machine, writes_again, |_| compute_until(100_040)), transfer - 40 + own);
 }
 
 #[test]
@@ -62,4 +93,17 @@ fn who_waits_for_a_line_that_a_reader_took_polls_it_again() {
         word.wait_until(Acquire, |value| value == 2);
     };
     assert_eq!(adds_in(&machine, waits, reads), upgrade + own, "the waiter has a copy again");
+    let reads_at_once: Steps = |word| {
+        compute_until(100_010);
+        word.load(Relaxed);
+        compute_until(101_000);
+    };
+    let comes_to_wait: Steps = |word| {
+        word.fetch_add(1, Relaxed);
+        compute_until(100_000);
+        word.fetch_add(1, Relaxed);
+        compute_until(100_020);
+        word.wait_until(Acquire, |value| value == 3);
+    };
+    assert_eq!(adds_in(&machine, comes_to_wait, reads_at_once), upgrade + own, "also if it came just then");
 }

@@ -156,7 +156,7 @@ pub(super) const FIELDS: &[Field] = fields! {
     "memory.snoop-read-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.snoop_read_percent);
     "For how much of a dirty transfer to a reader the old owner still writes the line."
     "memory.overlap-percent" Percent(0, 100), Percent |m| Some(&mut m.memory.overlap_percent);
-    "How much of a missed load's latency an ownership request right behind it hides."
+    "How much of a missed load's latency an ownership request right behind it hides, if the core looks less far ahead."
     "memory.burst" Time(0, 100 * NS), Time |m| Some(&mut m.memory.burst);
     "An ownership request so soon after a missed load of the line was issued together with it."
     "memory.look-ahead" MaybeTime(NS, 10 * US), MaybeTime |m| Some(&mut m.memory.look_ahead);
@@ -200,7 +200,7 @@ pub(super) const FIELDS: &[Field] = fields! {
     "host.preempted-hint" Flag, Flag |m| Some(&mut m.host.preempted_hint);
     "Whether a context can see that another one is preempted."
     "host.hypercalls" FlagOr(true), Flag |m| Some(&mut m.host.hypercalls);
-    "Whether contexts are vCPUs, which see who is preempted anywhere, and can give it their CPU; not threads."
+    "Contexts are vCPUs: they see who is preempted, wherever, and can lend it their CPU. False: threads of a system."
     "host.start-spread" Time(0, 100 * MS), Time |m| Some(&mut m.host.start_spread);
     "Contexts start within this span, in seeded order."
     "host.tick-period" MaybeTime(10 * US, 1000 * MS), TimeOrZero |m| Some(&mut m.host.tick_period);
