@@ -13,6 +13,7 @@
 //! sockets.
 mod line;
 mod protocol;
+mod request;
 
 use crate::machine::{Distance, Machine, Memory, Topology};
 use crate::random::Random;
@@ -20,41 +21,7 @@ use crate::time::{Time, percent};
 use line::{Line, NOBODY, any_bit};
 use protocol::Rules;
 
-/// When a core has what it asked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Served {
-    /// From then on.
-    pub(crate) at: Time,
-    /// Whether it had to come from elsewhere.
-    pub(crate) missed: bool,
-    /// The core from which a read takes the line, and since when that has no copy any more.
-    pub(crate) taken_from: Option<(usize, Time)>,
-}
-
-/// When a core asks.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Asked {
-    /// The instruction comes.
-    pub(crate) now: Time,
-    /// The core has looked ahead, and asked so long before that.
-    pub(crate) ahead: Time,
-}
-
-impl Asked {
-    /// When the request for `line` is served, which is busy until `busy`: when the core asked, but after the
-    /// last write, or the core would have had the line before that.
-    fn start(self, line: &Line, busy: Time) -> Time {
-        let asked =
-            if self.ahead == 0 { self.now } else { self.now.saturating_sub(self.ahead).max(line.used) };
-        asked.max(busy)
-    }
-}
-
-impl From<Time> for Asked {
-    fn from(now: Time) -> Self {
-        Self { now, ahead: 0 }
-    }
-}
+pub(crate) use request::{Asked, Served};
 
 /// All lines of a machine.
 pub(crate) struct Directory {
