@@ -8,9 +8,8 @@
 //! What is modelled: transfer costs by distance; invalidation by where the sharers sit; a line that is busy
 //! for part of each transfer; the *snoop window*, in which the old owner still hits; readers that take a
 //! written line; cores that ask before they need a line; a shared cache a group that serves readers one after
-//! the other (read storms); jitter. What is not: capacity (nothing is ever
-//! evicted), bandwidth shared between lines, and the order in which a real interconnect arbitrates between
-//! sockets.
+//! the other (read storms); jitter. What is not: capacity (nothing is ever evicted), bandwidth shared between
+//! lines, and the order in which a real interconnect arbitrates between sockets.
 mod line;
 mod protocol;
 mod request;
