@@ -64,7 +64,7 @@ const BLOCK_BYTES: usize = 1 << 20;
 const LINE_BYTES: usize = size_of::<CachePadded<AtomicUsize>>();
 /// Loads of a chain that are measured.
 const WALK: u32 = 20_000;
-/// Loads behind work that are measured.
+/// Loads between work that are measured.
 const AHEAD: u32 = 2_000;
 
 impl Chain {
@@ -88,15 +88,19 @@ impl Chain {
         let step = each(AHEAD, || state = spend(state, 100)) / 100.0;
         let steps = (2.0 * latency / step).ceil() as u64;
         let alone = each(AHEAD, || state = spend(state, steps));
-        // As far from where the chain was walked as can be.
-        let (first, second) = self.order.split_at((self.walked + self.order.len() / 2) % self.order.len());
-        let mut others = second.iter().chain(first);
+        let mut others = self.others();
         let both = each(AHEAD, || {
             state = spend(state, steps);
             black_box(others.next().map(|&at| self.lines[at].load(Ordering::Relaxed)));
         });
         black_box(state);
         latency - (both - alone).max(0.0)
+    }
+
+    /// All lines, from the one on that is as far from where the chain was walked as can be.
+    fn others(&self) -> impl Iterator<Item = &usize> {
+        let (first, second) = self.order.split_at((self.walked + self.order.len() / 2) % self.order.len());
+        second.iter().chain(first)
     }
 
     /// Nanoseconds of one of `count` loads.
@@ -173,9 +177,15 @@ mod tests {
         let mut chain = Chain::new(BLOCK_BYTES);
         for count in [0, 1, 7_000, 5_000] {
             chain.walk(count);
-            assert_eq!(chain.order[chain.walked % chain.order.len()], chain.at);
+            let (length, half) = (chain.order.len(), chain.order.len() / 2);
+            assert_eq!(chain.order[chain.walked % length], chain.at);
+            assert_eq!(
+                chain.others().position(|&line| line == chain.at),
+                Some(half),
+                "half of them come before"
+            );
+            assert_eq!(chain.others().count(), length);
         }
-        assert!(chain.looks_ahead(100.0) <= 100.0);
     }
 
     #[test]
