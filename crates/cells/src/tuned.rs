@@ -10,7 +10,13 @@ type Tuned<'a> = (&'a str, Vec<(Tunable, u32)>);
 /// caller to say, and first.
 pub fn read(name: &str) -> Result<Tuned<'_>, String> {
     let (lock, settings) = stanchion_family::tuned::tuned(name);
-    let settings = settings.collect::<Result<_, _>>().map_err(|bad| message(lock, bad))?;
+    let settings: Vec<(Tunable, u32)> =
+        settings.collect::<Result<_, _>>().map_err(|bad| message(lock, bad))?;
+    let twice = settings
+        .iter()
+        .enumerate()
+        .find(|(at, (one, _))| settings[..*at].iter().any(|(other, _)| other == one));
+    twice.map_or(Ok(()), |(_, (tunable, _))| Err(format!("{lock}:{}: set twice", tunable.name())))?;
     Ok((lock, settings))
 }
 
@@ -58,6 +64,7 @@ mod tests {
             ("byte:turns=0", "lock 'byte' has no tunables"),
             ("stanchion:turns=", "stanchion:turns: '' is no number from 0 to 4294967295"),
             ("stanchion:turns=0:turn_us=x", "stanchion:turn_us: 'x' is no number"),
+            ("stanchion:turns=0:adapt=1:turns=0", "stanchion:turns: set twice"),
         ] {
             let error = read(name).expect_err(name);
             assert!(error.contains(text) && !error.contains('\n'), "{error}");

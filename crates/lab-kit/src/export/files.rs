@@ -3,7 +3,7 @@ use super::targets::{distinct, message};
 use super::{Exports, Formats, Writer};
 use crate::output::no_stream;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The flags of files. A command that only lists things writes none.
 pub const FLAGS: [&str; 4] = ["json", "csv", "html", "out"];
@@ -48,10 +48,14 @@ impl Files {
         Exports::open(self.named(formats)?, self.results.force)
     }
 
-    /// Refuses a file for something else that is one of them.
-    pub fn apart<R>(&self, formats: &Formats<R>, other: Option<&Path>) -> Result<(), String> {
+    /// Refuses a file for something else, which may be one that is read, that is one of them.
+    pub fn apart<'a, R>(
+        &self,
+        formats: &Formats<R>,
+        others: impl IntoIterator<Item = &'a PathBuf>,
+    ) -> Result<(), String> {
         let files = self.named(formats)?.into_iter().map(|(path, _)| path);
-        distinct(&files.chain(other.map(Path::to_owned)).collect::<Vec<_>>())
+        distinct(&files.chain(others.into_iter().cloned()).collect::<Vec<_>>())
     }
 
     /// The files that were asked for, none of them looked at; the directory is made.

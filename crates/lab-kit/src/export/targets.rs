@@ -158,7 +158,7 @@ pub(super) fn distinct(paths: &[PathBuf]) -> Result<(), String> {
     let file = |path: &PathBuf| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
     let mut named = paths.iter().enumerate();
     let again = named.find(|(index, path)| paths[..*index].iter().any(|other| file(other) == file(path)));
-    again.map_or(Ok(()), |(_, path)| Err(format!("{} is named twice as output", path.display())))
+    again.map_or(Ok(()), |(_, path)| Err(format!("{} is named twice", path.display())))
 }
 
 /// Whether a path is written to as it is: a device, a pipe, or a file that is open already.

@@ -59,7 +59,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     // What is refused is refused before this machine is measured, or a program is started; how many workers
     // there were is known only after.
     place::check_named(args)?;
-    args.files.apart(&FORMATS, args.keep.as_deref())?;
+    args.files.apart(&FORMATS, args.keep.iter().chain(&args.trace).chain(&args.machine_file))?;
     let mut experiment = Experiment::open(&args.files, &FORMATS, 1)?;
     if let Some(path) = &args.keep {
         // Made anew for the recording.

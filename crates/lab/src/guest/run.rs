@@ -23,7 +23,7 @@ pub(crate) fn run(args: &Args) -> Result<ExitCode, String> {
     let machine = Machine::find(args.qemu.as_deref(), args.image.as_deref())?;
     setting.image = machine.image.display().to_string();
     // Files come last, because a refusal leaves none behind.
-    args.files.apart(&FORMATS, args.log.as_deref())?;
+    args.files.apart(&FORMATS, &args.log)?;
     let mut experiment = Experiment::open(&args.files, &FORMATS, setting.trials().len())?;
     let log = args.log.as_deref().map(|path| create_for("--log", path, args.files.results.force));
     let mut log = log.transpose()?;

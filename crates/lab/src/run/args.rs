@@ -63,8 +63,11 @@ pub(crate) struct Args {
     pub stats: bool,
 
     /// Locks to show, those waited for longest
-    #[arg(long, value_name = "N", default_value_t = 10, requires = "stats", help_heading = STATISTICS)]
-    pub stats_top: usize,
+    #[arg(
+        long, value_name = "N", default_value_t = 10, requires = "stats", help_heading = STATISTICS,
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
+    pub stats_top: u32,
 
     /// Write a trace of the locks: each hold of each thread, with the times before, of waiting and of holding
     #[arg(long, value_name = "FILE", conflicts_with = "compare", group = "recorded", help_heading = TRACES)]
@@ -170,8 +173,8 @@ impl Args {
         let mut ready = self.ready(&chosen, outer)?;
         // Files come last, because a refusal leaves none behind.
         let ResultFile { json, force, quiet } = &self.files.results;
-        self.files.apart(&compare::FORMATS, self.record.as_deref())?;
-        let stats = || Stats::prepare(self.stats_top, json.as_deref(), *force);
+        self.files.apart(&compare::FORMATS, &self.record)?;
+        let stats = || Stats::prepare(self.stats_top as usize, json.as_deref(), *force);
         let stats = self.stats.then(stats).transpose()?;
         let record = |path: &PathBuf| Record::prepare(path, self.launch.record_limit, *force, *quiet);
         let mut record = self.record.as_ref().map(record).transpose()?;

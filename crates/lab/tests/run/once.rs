@@ -240,6 +240,7 @@ fn a_trace_is_replaced_by_another_one_only() {
         ("--stats --record new --json /no/such/x true", "cannot write /no/such/x"),
         ("--stats --record new --json ./new true", "named twice"),
         ("--stats --force --record old --json old true", "named twice"),
+        ("--stats --stats-top 0 true", "0 is not in 1..=4294967295"),
     ] {
         let told = refused(&mut command(words));
         assert!(told.contains(why), "{words}: {told}");
@@ -257,6 +258,8 @@ fn a_trace_is_replaced_by_another_one_only() {
     let told = text(&output.stderr);
     assert!(output.status.code() == Some(2) && told.contains("--record: nothing was recorded"), "{told}");
     assert!(refused(&mut advise("new")).contains("named twice"));
+    let mut onto_itself = stanchion(&["advise", "old", "--machine", "small-vm", "--force", "--csv", "./old"]);
+    assert!(refused(onto_itself.current_dir(dir)).contains("named twice"));
     let mut left: Vec<_> =
         fs::read_dir(dir).expect("readable").map(|file| file.expect("a file").file_name()).collect();
     left.sort();
