@@ -12,6 +12,7 @@ pub(crate) fn machine(sockets: u16, groups: u16, cores: u16) -> Machine {
         topology: Topology { sockets, groups, cores, threads: 1, hops },
         memory: Memory {
             protocol: Protocol::Mesif,
+            migratory: false,
             hit: NS,
             rmw: 6 * NS,
             store: NS,

@@ -13,8 +13,13 @@ fn hash(bytes: impl IntoIterator<Item = u8>) -> u64 {
 }
 
 /// Fields that came after results were registered, where they say nothing: such a machine is what it was.
-const LATER: [&str; 4] =
-    ["kick_across: None, ", "idle_entry: None, ", "look_ahead: None, ", "hypercalls: true, "];
+const LATER: [&str; 5] = [
+    "kick_across: None, ",
+    "idle_entry: None, ",
+    "look_ahead: None, ",
+    "hypercalls: true, ",
+    "migratory: false, ",
+];
 
 fn print(value: &impl Debug) -> String {
     let text = LATER.iter().fold(format!("{value:?}"), |text, field| text.replace(field, ""));

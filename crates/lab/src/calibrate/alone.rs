@@ -142,15 +142,22 @@ impl Caches {
     }
 
     /// The shared cache: a chain that is too long for the core's own caches. Memory: one too long for any.
+    /// How far cores look ahead: of the farther of the two.
     pub(super) fn measure(&mut self, cpu: usize, figures: &mut Figures) {
         alone(cpu, || {
+            let mut farthest = None;
             if let Some(chain) = &mut self.shared {
                 chain.walk(chain.lines.len() as u32); // what others did to the caches meanwhile
-                figures.add(What::SHARED_CACHE, chain.walk(WALK));
+                let latency = chain.walk(WALK);
+                figures.add(What::SHARED_CACHE, latency);
+                farthest = Some((&*chain, latency));
             }
             if let Some(chain) = &mut self.memory {
                 let latency = chain.walk(WALK);
                 figures.add(What::MEMORY, latency);
+                farthest = Some((&*chain, latency));
+            }
+            if let Some((chain, latency)) = farthest {
                 figures.add(What::LOOK_AHEAD, chain.looks_ahead(latency));
             }
         });

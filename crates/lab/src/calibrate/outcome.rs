@@ -33,8 +33,7 @@ pub(super) fn machine(
     name.clone_into(&mut file.machine.name);
     about.clone_into(&mut file.machine.about);
     file.machine.topology = places.topology();
-    let maker = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
-    file.machine.memory.protocol = seen(maker, figures);
+    file.machine.memory.protocol = protocol(&std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
     let host = &mut file.machine.host;
     (host.preempted_hint, host.hypercalls) = (true, false);
     // Without a tick in sight it would only be guessed.
@@ -71,25 +70,6 @@ fn protocol(cpuinfo: &str) -> Protocol {
     }
 }
 
-/// Whether a reader takes a line that was written elsewhere: then a write that follows costs nearly nothing,
-/// else an upgrade. Between the nearest cores that were measured.
-fn readers_take(figures: &Figures) -> bool {
-    let costs = |reach| {
-        let [own, upgrade] = [What::OWN_AFTER_READ, What::UPGRADE].map(|what| figures.get(what.at(reach)));
-        own.zip(upgrade)
-    };
-    let nearest = [Reach::Group, Reach::Socket, Reach::Remote].into_iter().find_map(costs);
-    nearest.is_some_and(|(own, upgrade)| own.median < upgrade.median / 2.0)
-}
-
-/// The protocol that was seen, of the one that the maker has.
-fn seen(maker: Protocol, figures: &Figures) -> Protocol {
-    match maker {
-        Protocol::Moesi if readers_take(figures) => Protocol::MoesiMigratory,
-        maker => maker,
-    }
-}
-
 struct Builder<'a> {
     file: MachineFile,
     figures: &'a Figures,
@@ -109,6 +89,24 @@ impl Builder<'_> {
         }
     }
 
+    /// A reader takes a line that was written elsewhere, if a write that follows costs nearly nothing, and no
+    /// upgrade. Between the nearest cores that were measured.
+    fn readers(&mut self) {
+        let costs = |reach| {
+            let costs = [What::OWN_AFTER_READ, What::UPGRADE].map(|what| self.figures.get(what.at(reach)));
+            costs[0].clone().zip(costs[1].clone())
+        };
+        let nearest = [Reach::Group, Reach::Socket, Reach::Remote].into_iter().find_map(costs);
+        if let Some((own, upgrade)) = nearest {
+            self.file.machine.memory.migratory = own.median < upgrade.median / 2.0;
+            self.measured(
+                "memory.migratory",
+                &own,
+                "what a write costs after a read of a line written there",
+            );
+        }
+    }
+
     fn memory(&mut self) {
         if let Some(shared) = self.figures.get(What::SHARED_CACHE) {
             // Others may have driven the chain out of the cache: a clean line is no farther than a dirty one.
@@ -117,6 +115,7 @@ impl Builder<'_> {
             let how = "load from the shared cache, at most that of a line written by another core";
             self.put("memory.group-clean", clean, &shared, how);
         }
+        self.readers();
         if let Some(ahead) = self.figures.get(What::LOOK_AHEAD) {
             self.file.machine.memory.look_ahead = (ahead.median > 1.0).then(|| picoseconds(&ahead));
             self.measured("memory.look-ahead", &ahead, &What::LOOK_AHEAD.title());
@@ -336,18 +335,16 @@ mod tests {
 
     #[test]
     fn a_reader_that_need_not_upgrade_has_taken_the_line() {
-        let seen_by = |maker, nearest, farthest| {
+        let are_taken = |nearest, farthest| {
             let mut figures = Figures::default();
             for (reach, own) in [(Reach::Group, nearest), (Reach::Remote, farthest)] {
                 figures.add(What::UPGRADE.at(reach), 33.0);
                 figures.add(What::OWN_AFTER_READ.at(reach), own);
             }
-            seen(maker, &figures)
+            made(&figures).machine.memory.migratory
         };
-        assert_eq!(seen_by(Protocol::Moesi, 16.0, 33.0), Protocol::MoesiMigratory);
-        assert_eq!(seen_by(Protocol::Moesi, 17.0, 2.0), Protocol::Moesi);
-        assert_eq!(seen_by(Protocol::LlSc, 2.0, 2.0), Protocol::LlSc);
-        assert_eq!(seen(Protocol::Moesi, &Figures::default()), Protocol::Moesi);
+        assert!(are_taken(16.0, 33.0) && !are_taken(17.0, 2.0));
+        assert!(!made(&Figures::default()).machine.memory.migratory);
     }
 
     #[test]

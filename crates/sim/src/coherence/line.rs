@@ -15,7 +15,7 @@ pub(super) struct Line {
     /// Whether the owner has written it since it came, or is about to.
     pub(super) written: bool,
     /// When it was last written.
-    pub(super) used: Time,
+    pub(super) written_at: Time,
     /// The core that lost it last, and until when it still hits.
     pub(super) previous: u16,
     pub(super) previous_until: Time,
@@ -34,7 +34,7 @@ impl Line {
     pub(super) const UNUSED: Self = Self {
         owner: NOBODY,
         written: false,
-        used: 0,
+        written_at: 0,
         previous: NOBODY,
         previous_until: 0,
         arrives: 0,
@@ -43,6 +43,11 @@ impl Line {
         shared_by: [0; WORDS],
         version: 0,
     };
+
+    /// Whether it is owned, and not written since its owner has it.
+    pub(super) fn is_unwritten(&self) -> bool {
+        self.owner != NOBODY && !self.written
+    }
 
     #[inline]
     pub(super) fn shares(&self, core: usize) -> bool {

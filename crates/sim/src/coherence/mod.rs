@@ -139,7 +139,7 @@ impl Directory {
 
     /// A copy for `core`, which has none. When it arrives.
     fn fetch(&mut self, line: usize, core: usize, asked: Asked) -> Time {
-        let moves = self.rules.moves_to_readers() && self.lines[line].written;
+        let moves = self.memory.migratory && self.lines[line].written;
         let owner = self.lines[line].owner;
         let group = self.group(core);
         if owner != NOBODY {
@@ -193,7 +193,7 @@ impl Directory {
     /// Since when `core` has no copy any more, if another one reads the line and takes it from this one.
     pub(crate) fn lost_at(&self, line: usize, core: usize) -> Option<Time> {
         let entry = &self.lines[line];
-        let is_taken = entry.owner != NOBODY && !entry.written && entry.previous == core as u16;
+        let is_taken = entry.is_unwritten() && entry.previous == core as u16;
         is_taken.then_some(entry.previous_until)
     }
 
@@ -211,7 +211,7 @@ impl Directory {
     #[inline]
     pub(crate) fn joins(&mut self, line: usize, core: usize) {
         let entry = &mut self.lines[line];
-        if entry.owner != NOBODY && !entry.written {
+        if entry.is_unwritten() {
             let first = core::mem::replace(&mut entry.owner, NOBODY);
             entry.add(usize::from(first));
         }
@@ -246,11 +246,11 @@ impl Directory {
         if let Some(at) = self.hits(line, core, true, asked.now) {
             let entry = &mut self.lines[line];
             entry.written |= entry.owner == core as u16;
-            entry.used = at;
+            entry.written_at = at;
             return Served { at, missed: at > asked.now, taken_from: None };
         }
         let at = self.take(line, core, asked, hidden);
-        (self.lines[line].written, self.lines[line].used) = (true, at);
+        (self.lines[line].written, self.lines[line].written_at) = (true, at);
         Served { at, missed: true, taken_from: None }
     }
 

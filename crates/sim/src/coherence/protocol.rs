@@ -13,11 +13,6 @@ pub(super) trait Rules {
     fn reserves(&self) -> bool {
         false
     }
-
-    /// Whether a reader takes a line that its owner has written, and leaves no copy there.
-    fn moves_to_readers(&self) -> bool {
-        false
-    }
 }
 
 /// See [`Protocol::Mesi`].
@@ -47,17 +42,6 @@ impl Rules for Moesi {
     }
 }
 
-/// See [`Protocol::MoesiMigratory`].
-struct MoesiMigratory;
-impl Rules for MoesiMigratory {
-    fn clean_from_outside(&self, memory: &Memory, nearest: Option<Time>) -> Time {
-        Moesi.clean_from_outside(memory, nearest)
-    }
-    fn moves_to_readers(&self) -> bool {
-        true
-    }
-}
-
 /// See [`Protocol::LlSc`].
 struct LlSc;
 impl Rules for LlSc {
@@ -75,7 +59,6 @@ pub(super) fn rules(protocol: Protocol) -> &'static dyn Rules {
         Protocol::Mesi => &Mesi,
         Protocol::Mesif => &Mesif,
         Protocol::Moesi => &Moesi,
-        Protocol::MoesiMigratory => &MoesiMigratory,
         Protocol::LlSc => &LlSc,
     }
 }

@@ -26,8 +26,7 @@ impl Asked {
     /// When the request for `line` is served, which is busy until `busy`: when the core asked, but after the
     /// last write, or the core would have had the line before that.
     pub(super) fn start(self, line: &Line, busy: Time) -> Time {
-        let asked =
-            if self.ahead == 0 { self.now } else { self.now.saturating_sub(self.ahead).max(line.used) };
+        let asked = self.now.saturating_sub(self.ahead).max(line.written_at.min(self.now));
         asked.max(busy)
     }
 }

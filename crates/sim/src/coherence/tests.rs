@@ -113,7 +113,7 @@ fn a_reader_leaves_the_old_owner_a_window_of_its_own() {
 /// A reader takes a line that was written, and leaves its owner nothing. From then on it is shared as usual.
 #[test]
 fn a_written_line_moves_to_its_reader() {
-    let mut lines = directory(|machine| machine.memory.protocol = Protocol::MoesiMigratory);
+    let mut lines = directory(|machine| machine.memory.migratory = true);
     let memory = lines.memory.clone();
     lines.own(0, 0, 0, 0);
     let window = percent(memory.group_dirty, memory.snoop_read_percent);
@@ -130,7 +130,7 @@ fn a_written_line_moves_to_its_reader() {
 
 #[test]
 fn readers_that_come_with_a_storm_share_what_the_first_one_took() {
-    let mut lines = directory(|machine| machine.memory.protocol = Protocol::MoesiMigratory);
+    let mut lines = directory(|machine| machine.memory.migratory = true);
     let memory = lines.memory.clone();
     lines.own(0, 4, 0, 0);
     assert!(lines.read(0, 0, LATER).taken_from.is_some_and(|(core, _)| core == 4));

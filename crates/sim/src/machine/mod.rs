@@ -39,9 +39,6 @@ pub enum Protocol {
     /// A dirty line can be shared without being written back; its owner serves readers, and groups of cores
     /// (core complexes) have caches of their own (AMD).
     Moesi,
-    /// The same, but a reader takes a line that its owner has written; one that nobody has written since then
-    /// is shared (AMD Zen).
-    MoesiMigratory,
     /// Load-linked and store-conditional (POWER, Arm): a compare-exchange that fails takes no ownership; one
     /// that lost its reservation while its store waited for the line tries again.
     LlSc,
@@ -52,6 +49,9 @@ pub enum Protocol {
 pub struct Memory {
     /// How lines move.
     pub protocol: Protocol,
+    /// Whether a reader takes a line that its owner has written, and leaves no copy there. A line that nobody
+    /// has written since it came is shared (AMD Zen, Intel Sapphire Rapids).
+    pub migratory: bool,
     /// A load that hits the core's own cache, as far as it delays what follows.
     pub hit: Time,
     /// A read-modify-write of a line that the core owns.

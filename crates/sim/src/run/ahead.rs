@@ -1,7 +1,7 @@
 //! Cores that ask for lines before they need them, and lines that readers take.
 use crate::contexts::run_contexts;
 use crate::engine;
-use crate::machine::{Machine, Protocol};
+use crate::machine::Machine;
 use crate::platform::{Sim, Sim32};
 use crate::testing::machine;
 use crate::time::NS;
@@ -27,16 +27,16 @@ fn adds_in(machine: &Machine, first: Steps, before: Steps) -> u64 {
     *took.lock().expect("no panic")
 }
 
-fn near(protocol: Protocol) -> Machine {
+fn near(migratory: bool) -> Machine {
     let mut machine = machine(1, 1, 2);
     machine.memory.jitter_percent = 0;
-    machine.memory.protocol = protocol;
+    machine.memory.migratory = migratory;
     machine
 }
 
 #[test]
 fn a_core_looks_ahead_as_far_as_it_has_run_on() {
-    let mut machine = near(Protocol::Mesif);
+    let mut machine = near(false);
     let (own, transfer) = (machine.memory.rmw / NS, machine.memory.group_dirty / NS);
     let writes: Steps = |word| _ = word.fetch_add(1, Relaxed);
     let computes: Steps = |_| engine::compute(1_000 * NS);
@@ -67,7 +67,7 @@ fn compute_until(at: u64) {
 
 #[test]
 fn nobody_has_asked_for_a_line_before_its_last_write() {
-    let mut machine = near(Protocol::Mesif);
+    let mut machine = near(false);
     machine.memory.look_ahead = Some(400 * NS);
     let (own, transfer) = (machine.memory.rmw / NS, machine.memory.group_dirty / NS);
     let writes_again: Steps = |word| {
@@ -80,7 +80,7 @@ fn nobody_has_asked_for_a_line_before_its_last_write() {
 
 #[test]
 fn who_waits_for_a_line_that_a_reader_took_polls_it_again() {
-    let machine = near(Protocol::MoesiMigratory);
+    let machine = near(true);
     let (own, upgrade) = (machine.memory.rmw / NS, machine.memory.upgrade / NS);
     let reads: Steps = |word| {
         word.load(Relaxed);

@@ -111,6 +111,8 @@ pub(super) const FIELDS: &[Field] = fields! {
 
     "memory.protocol" Choice(&PROTOCOLS), Protocol |m| Some(&mut m.memory.protocol);
     "Which coherence protocol moves the lines."
+    "memory.migratory" FlagOr(false), Flag |m| Some(&mut m.memory.migratory);
+    "Whether a reader takes a line that another core has written, and may write it at once."
     "memory.hit" Time(50, 100 * NS), Time |m| Some(&mut m.memory.hit);
     "A load that hits the core's own cache, as far as it delays what follows."
     "memory.rmw" Time(100, 1000 * NS), Time |m| Some(&mut m.memory.rmw);

@@ -5,9 +5,8 @@ use crate::time::{NS, Time};
 use std::path::Path;
 
 /// Names of the protocols.
-pub(super) const PROTOCOLS: [&str; 5] = ["mesi", "mesif", "moesi", "moesi-migratory", "ll-sc"];
-const PROTOCOL_VALUES: [Protocol; 5] =
-    [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi, Protocol::MoesiMigratory, Protocol::LlSc];
+pub(super) const PROTOCOLS: [&str; 4] = ["mesi", "mesif", "moesi", "ll-sc"];
+const PROTOCOL_VALUES: [Protocol; 4] = [Protocol::Mesi, Protocol::Mesif, Protocol::Moesi, Protocol::LlSc];
 /// Names of the schedulers.
 pub(super) const SCHEDULERS: [&str; 4] = ["pinned", "cfs", "eevdf", "round-robin"];
 /// What stands for a time that is not there.

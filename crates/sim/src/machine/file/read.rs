@@ -201,6 +201,7 @@ fn blank() -> Machine {
         topology: Topology::flat(1),
         memory: Memory {
             protocol: Protocol::Mesi,
+            migratory: false,
             hit: 0,
             rmw: 0,
             store: 0,

@@ -94,11 +94,7 @@ fn what_is_refused() {
         ("name = \"epyc", "name = \"\u{e4}pyc", "1 to 64 of a-z"),
         ("about = \"", "about = \"\u{2013}", "one line of 1 to 400 ASCII characters"),
         ("about = \"", "about = \"a\\n", "one line of 1 to 400 ASCII characters"),
-        (
-            "protocol = \"moesi\"",
-            "protocol = 3",
-            "must be \"mesi\", \"mesif\", \"moesi\", \"moesi-migratory\", \"ll-sc\"",
-        ),
+        ("protocol = \"moesi\"", "protocol = 3", "must be \"mesi\", \"mesif\", \"moesi\", \"ll-sc\""),
         ("idle-pull = true", "idle-pull = 1", "must be true or false"),
         ("tick-cost = \"1.5us\"", "tick-cost = \"2.1ms\"", "must be a time from 0ns to 1ms"),
         ("jitter-percent = 10", "jitter-percent = 51", "must be whole per cent from 0 to 50"),
