@@ -4,7 +4,7 @@
 //! checker, vCPUs of a bare-metal guest. Locks name nothing else, so the same text runs in all of them.
 use crate::events::Event;
 use crate::numbers::{CpuId, NodeId};
-use crate::order::{FenceOrder, LoadOrder, Relaxed, Release, RmwOrder, SeqCst, StoreOrder};
+use crate::order::{FenceOrder, LoadOrder, RmwOrder, StoreOrder};
 use crate::tunables::Tunable;
 
 /// One shared cell of type `T`, always accessed at its own size.
@@ -147,19 +147,16 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// Whether [`Machine::count`] does anything.
     const COUNTS: bool = true;
 
-    /// Whether this world goes through schedules one by one. Then limits are small: a lock reaches them in a
-    /// few steps.
+    /// Whether this world goes through schedules one by one. Limits are small then, and soon reached.
     const EXPLORES: bool = false;
 
-    /// What a lock does in one of sixteen acquisitions, it does in one of so many and one more. Zero in
-    /// worlds that explore.
+    /// What a lock does in one of 16 acquisitions, it does in one of so many and one more.
     const SELDOM: u8 = if Self::EXPLORES { 0 } else { 15 };
 
     /// Gives `f` the storage of all contexts.
     fn with_domain<R>(f: impl FnOnce(&Self::Domain) -> R) -> R;
 
-    /// The number of the calling context; `None` if it has none and can get none (all numbers are taken), in
-    /// which case the lock takes its slower path without a queue node.
+    /// The number of the calling context; `None`: all are taken, and the lock does without a queue node.
     fn this_cpu() -> Option<CpuId>;
 
     /// The NUMA node that the calling context runs on now.
@@ -190,8 +187,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
         tunable.default()
     }
 
-    /// Whether paravirtual locks may halt. Where they may not, their waiters spin, as with the kernel's
-    /// `nopvspin`.
+    /// Whether paravirtual locks may halt. Else their waiters spin, as with the kernel's `nopvspin`.
     #[inline]
     fn paravirt() -> bool {
         true
@@ -223,8 +219,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// `sched_yield`).
     fn yield_slice();
 
-    /// Gives the CPU away for about `nanos` nanoseconds, also to contexts that are less urgent than this one.
-    /// May return early.
+    /// Gives the CPU away for about `nanos` nanoseconds, also to less urgent contexts. May return early.
     fn doze(nanos: u32) {
         let _ = nanos;
         Self::yield_slice();
@@ -233,8 +228,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// A fence between all earlier and all later accesses of this context.
     fn fence(order: impl FenceOrder);
 
-    /// Keeps the compiler from moving accesses across; orders nothing between contexts. Separates what an
-    /// interrupt of the same context may see.
+    /// Keeps the compiler from moving accesses across: what an interrupt of the same context may see.
     fn compiler_barrier();
 
     /// The light side of an asymmetric store-buffering pair: stores `value` to `first` (release), then loads
@@ -273,17 +267,26 @@ pub trait Machine: Sized + Send + Sync + 'static {
         }
     }
 
-    /// As [`Machine::release_then_look`], with a full fence in place of the light side: whoever stores to
-    /// `then`, passes a fence that is [`SeqCst`] and loads `first` needs no heavy barrier in between.
+    /// For worlds whose [`Machine::release_then_look`] may store nothing: the same with a full fence in place
+    /// of the light side. Whoever stores to `then`, passes one and loads `first` needs no heavy barrier.
     #[inline(always)]
     #[track_caller]
     fn release_fenced_then_look(first: &Self::U8, value: u8, then: &Self::U8, marks: u8) -> Released {
-        // ord: MC1 alone: the release that stands where this is called
-        first.store(value, Release);
-        // ord: MC2 pairs ST21: either we see the mark, or whoever left it and passed a fence sees our store
-        Self::fence(SeqCst);
-        // ord: MC3 alone: after the fence
-        if then.load(Relaxed) & marks == 0 { Released::Unmarked } else { Released::Marked }
+        Self::release_then_look(first, value, then, marks)
+    }
+
+    /// Keeps the `value` that the caller has just given a cell by a read-modify-write, for its own
+    /// [`Machine::kept`]: a load right behind that waits until it is done. A world may keep nothing.
+    #[inline(always)]
+    fn keep(cell: &Self::U8, value: u8) {
+        let _ = (cell, value);
+    }
+
+    /// What the caller kept last, if that was of this cell. Others may have changed the cell since.
+    #[inline(always)]
+    fn kept(cell: &Self::U8) -> Option<u8> {
+        let _ = cell;
+        None
     }
 
     /// The moment so many nanoseconds from now.

@@ -51,6 +51,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
             let count = self.count.load(Relaxed);
             // ord: ST20 alone: for those who spin; claims read what releases store
             self.count.store(count.wrapping_add(2), Relaxed);
+            P::keep(&self.count, count.wrapping_add(2));
         }
         granted
     }

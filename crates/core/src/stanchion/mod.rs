@@ -107,36 +107,36 @@
 //! - **I6** A node is *granted* from when an owner hands over the lock until its waiter, the next owner,
 //!   leaves the queue. The count stays odd meanwhile, so nobody else takes the lock; and a waiter changes the
 //!   state of its node in the queue by exchange, so it cannot lose a grant.
-//! - **I7** Owners alone set and clear *fenced*. So an owner that came after it was set sees it, and passes a
-//!   fence between its release and its look at the flags. The owner that clears it does so after a *wake*
-//!   that was set beside it, and so it and its successors see that one. A lock that never sleeps begins with
-//!   it.
+//! - **I7** Owners alone set and clear *fenced*. So an owner that came after it was set sees it once it has
+//!   released the lock, and looks at the flags again behind a fence, unless a later owner has cleared it. An
+//!   owner clears it after a *wake* that was set beside it, and so whoever sees it cleared sees that one. A
+//!   lock that never sleeps begins with it.
 //!
 //! ## Memory orderings
 //!
 //! Mutual exclusion: release (ST4) against acquiring claims (ST1). No lost wake-up: flag (ST6), heavy barrier
 //! or fence (ST21), look at the lock (ST7) against store to the lock, look at the flags (ST4 in
-//! [`Machine::release_then_look`](crate::Machine::release_then_look), ST2 with a fence in between). The
-//! queue: SQ1 against SQ5. Nodes: ND5 against ND6, which also orders the sections where the lock is handed
-//! over (I6).
+//! [`Machine::release_then_look`](crate::Machine::release_then_look), ST22 or ST2 with a fence in between).
+//! The queue: SQ1 against SQ5. Nodes: ND5 against ND6, which also orders the sections where the lock is
+//! handed over (I6).
 mod fair;
 mod newcomer;
 pub mod queue;
+mod release;
 mod spin;
 mod turn;
 mod waiter;
 mod word;
 
-use crate::events::Event;
 use crate::lock::{ConstLock, ConstParavirtual, Paravirtual, RawLock};
 use crate::machine::{Atomic, ConstAtomic, Released};
 use crate::numbers::NodeId;
 use crate::order::{AcqRel, Acquire, Relaxed};
-use crate::platform::{Domain as _, Platform};
+use crate::platform::Platform;
 use crate::transitions::{Field, Table, Word};
 pub(crate) use newcomer::FREE_LOOKS;
 pub(crate) use word::NO_BARGING;
-use word::{FENCES, HELD, MARKS, SPINS, TRANSITIONS, WAKE};
+use word::{HELD, MARKS, SPINS, TRANSITIONS};
 
 /// The default lock; see the [module](self). `IN_ORDER`: nobody overtakes whoever waits but more urgent
 /// waiters, as the queue of a reader-writer lock needs it.
@@ -183,7 +183,7 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
 
     #[inline]
     fn release(&self) {
-        // The line may be with somebody who polls: asks for it once, to read and write it.
+        // The line may be with somebody who polls.
         self.count.prefetch_write();
         TRANSITIONS.check(Field::Locked, || self.count.peek() & HELD, 0u8);
         match self.release_and_look() {
@@ -251,44 +251,14 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         while count & HELD == 0 {
             // ord: ST1 pairs ST2, ST4: the previous owner's section comes before ours
             match self.count.compare_exchange(count, count | HELD, Acquire, Relaxed) {
-                Ok(_) => return true,
+                Ok(_) => {
+                    P::keep(&self.count, count | HELD);
+                    return true;
+                }
                 Err(now) => count = now,
             }
         }
         false
-    }
-
-    /// The owner stores that the lock is free, and looks at the flag *wake*: behind a fence if a flag says so
-    /// (I7), else as the light side of the pair with ST7.
-    #[inline(always)]
-    fn release_and_look(&self) -> Released {
-        let free = self.count_when_free();
-        // ord: ST22 alone: owners alone change this flag, and their writes come with the lock (I7)
-        if self.flags.load(Relaxed) & FENCES != 0 {
-            return self.release_fenced(free);
-        }
-        // ord: ST4 pairs ST1, ST7, ST18: our section comes before the next owner's; an heir that did not see
-        // this left its flag for us
-        P::release_then_look(&self.count, free, &self.flags, WAKE)
-    }
-
-    /// The same behind a fence. Each time the count begins anew, the fenced releases end until another heir
-    /// sleeps: 128 fences cost less than the interrupts of its barrier.
-    #[inline(never)]
-    fn release_fenced(&self, free: u8) -> Released {
-        if free & Self::RARELY == 0 {
-            self.change_flags(|flags| flags & !FENCES); // I7
-        }
-        // ord: ST2 pairs ST1, ST7, ST18: as ST4, our section comes before the next owner's
-        P::release_fenced_then_look(&self.count, free, &self.flags, WAKE)
-    }
-
-    /// What the owner releases the lock with. It is even whatever the count is: a lock that nobody holds
-    /// stays free.
-    #[inline(always)]
-    fn count_when_free(&self) -> u8 {
-        // ord: ST3 alone: the owner alone changes it
-        (self.count.load(Relaxed) | HELD).wrapping_add(1)
     }
 
     /// Whether a waiter asks newcomers to leave the lock to it.
@@ -333,45 +303,6 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     /// Whether those who wait get the lock in the order in which they came.
     fn is_in_order(&self) -> bool {
         IN_ORDER || self.spins_only()
-    }
-
-    /// Ends an ownership that has to wake somebody.
-    #[cold]
-    #[inline(never)]
-    fn release_rousing(&self) {
-        let wake = |heir| {
-            P::count(Event::PvKickUnlock);
-            P::wake(heir);
-        };
-        let mut roused = None;
-        loop {
-            // Nobody is woken before the lock is released: one more urgent than we would take our CPU, find
-            // the lock held, ask for it, and be woken again, for ever.
-            roused = P::with_domain(|domain| {
-                if let Some(before) = roused.take() {
-                    turn::put_back::<P>(domain.wait_node(before));
-                }
-                self.rouse_heir(domain)
-            });
-            let released = self.release_and_look();
-            if released == Released::Held {
-                continue; // somebody has asked meanwhile
-            }
-            roused.take().map(wake);
-            if released == Released::Unmarked || !self.try_acquire() {
-                return;
-            }
-        }
-    }
-
-    /// A flag was set while the lock was released. Only an owner rouses: takes the lock again for that,
-    /// unless somebody else has it, who finds the flag then.
-    #[cold]
-    #[inline(never)]
-    fn rouse_after_release(&self) {
-        if self.try_acquire() {
-            self.release_rousing();
-        }
     }
 }
 

@@ -106,10 +106,10 @@ impl<'a, P: Platform> Queue<'a, P> {
     }
 
     /// A node for a waiter that comes, and whether it stands in the queue already. One with a deadline takes
-    /// over a node that a waiter of the same lock has abandoned, and stands in its place, awake: that waiter
-    /// may have been the heir. So waits that are given up and begun anew, while the lock is held, do not use
-    /// up all nodes. In order, only the last place may be taken over, as nobody came after it; where there
-    /// are many more, there is no node for anybody with a deadline.
+    /// over a node that a waiter of the same lock has abandoned, and waits in its place. An owner may rouse
+    /// it before it has said who it is. So waits that are given up and begun anew, while the lock is held, do
+    /// not use up all nodes. In order, only the last place may be taken over, as nobody came after it; where
+    /// there are many more, there is no node for anybody with a deadline.
     pub(super) fn place(&self, in_order: bool, has_deadline: bool) -> Option<(NodeId, bool)> {
         match self.take_over(in_order, if has_deadline { PLACES } else { 0 }) {
             Ok(id) => Some((id, true)),
@@ -130,7 +130,7 @@ impl<'a, P: Platform> Queue<'a, P> {
             let tag = node.tag();
             // ord: SQ7 alone: of the wait that the tag is of, or the exchange fails (IN1)
             if tag.state() == State::Abandoned && node.lock.load(Relaxed) == self.lock {
-                if (place == 0 || !in_order) && node.change(tag, State::Roused) {
+                if (place == 0 || !in_order) && node.change(tag, State::Waiting) {
                     return Ok(id);
                 }
                 abandoned += 1;

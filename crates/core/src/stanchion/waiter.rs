@@ -55,11 +55,9 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
                 sleeps: false,
                 yields: 0,
             };
-            waiter.prepare();
-            match (taken_over, in_order) {
-                (false, _) => waiter.add(),
-                (true, true) => waiter.step_back(),
-                (true, false) => waiter.node.begin_turn(P::tunable(Tunable::TurnMicros)),
+            waiter.identify();
+            if !taken_over {
+                waiter.add();
             }
             waiter.announce();
             waiter.wait()
@@ -83,10 +81,21 @@ struct Waiter<'a, P: Platform, const IN_ORDER: bool> {
 }
 
 impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
-    /// Says in the node who waits, and for what.
-    fn prepare(&self) {
+    /// Says in the node who waits. A place that was taken over keeps its age and its turns.
+    fn identify(&self) {
         let node = self.node;
-        // ord: SW1 alone: published by SQ1, or of the wait that was taken over
+        // ord: SW5 alone: a hint, published by SQ1 if at all
+        node.home.store(P::home(), Relaxed);
+        // ord: SW6 alone: as SW5, a hint
+        node.numa.store(P::numa_node(), Relaxed);
+        // ord: SW7 alone: as SW5, a hint
+        node.priority.store(P::priority(), Relaxed);
+    }
+
+    /// Adds us to the queue: as its heir if we are alone.
+    fn add(&self) {
+        let node = self.node;
+        // ord: SW1 alone: published by SQ1
         node.lock.store(core::ptr::from_ref(self.lock).addr(), Relaxed);
         let now = micros::<P>();
         // ord: SW2 alone: as SW1, before the push
@@ -97,46 +106,12 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         node.turns.store(0, Relaxed);
         // ord: SW4 alone: as SW1, before the push
         node.runs_at.store(0, Relaxed);
-        // ord: SW5 alone: as SW1, before the push
-        node.home.store(P::home(), Relaxed);
-        // ord: SW6 alone: as SW1, before the push
-        node.numa.store(P::numa_node(), Relaxed);
-        // ord: SW7 alone: as SW1, before the push
-        node.priority.store(P::priority(), Relaxed);
-    }
-
-    /// Adds us to the queue: as its heir if we are alone.
-    fn add(&self) {
         self.queue.add(self.me, |alone| {
             if alone {
-                self.node.begin_turn(P::tunable(Tunable::TurnMicros));
+                node.begin_turn(P::tunable(Tunable::TurnMicros));
             }
-            self.node.set(if alone { State::Roused } else { State::Waiting });
+            node.set(if alone { State::Roused } else { State::Waiting });
         });
-    }
-
-    /// In order, who has taken over a place waits in it. As in I3, the next release sees the flag, or we see
-    /// the lock free, and rouse who is next. Where no barrier can be had, we stay until one of the two has
-    /// happened, deadline or not: else our node may be left to nobody.
-    fn step_back(&self) {
-        let waiting = self.node.tag().with(State::Waiting);
-        if !self.node.change(waiting.with(State::Roused), State::Waiting) {
-            return; // it is ours (I6)
-        }
-        let before = self.lock.change_flags(|flags| flags | WAKE);
-        loop {
-            let has_passed = barrier::<P>(before);
-            // ord: ST18 pairs ST2, ST4: as ST7, we see it released or our flag is seen
-            let count = self.lock.count.load(Relaxed);
-            if self.lock.claim(count) {
-                self.lock.release_owned();
-            }
-            if has_passed || self.node.tag() != waiting {
-                return;
-            }
-            P::count(Event::PvNoBarrier);
-            P::yield_slice();
-        }
     }
 
     /// If we are urgent: the next release is to look for whom it rouses, though there is an heir.
@@ -338,16 +313,32 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let before = self.lock.change_flags(|flags| flags | WAKE | self.urgent());
         self.sleeps = true;
         if !barrier::<P>(before) {
-            // The next release may miss the flag: competes on, unless somebody has taken that from us
-            // meanwhile.
             P::count(Event::PvNoBarrier);
             P::yield_slice();
-            return if self.node.change(down, State::Roused) { Became::Heir } else { Became::Idle };
+            return self.step_up(down);
         }
         // ST7: a barrier stands between our flag (ST6) and this look at the lock.
         // ord: ST7 pairs ST2, ST4: either we see the lock released, or its releaser sees our flag
         let count = self.lock.count.load(Relaxed);
         if self.lock.claim(count) { Became::Owner } else { Became::Idle }
+    }
+
+    /// Who could not step down competes on, as the next release may miss the flag. If another waiter stands
+    /// in our place by now, it is the heir instead; an owner that has the node rouses somebody.
+    fn step_up(&self, down: Tag) -> Became {
+        loop {
+            let tag = self.node.tag();
+            if tag != down && tag != down.with(State::Waiting) {
+                return Became::Idle;
+            }
+            if self.node.change(tag, State::Roused) {
+                if tag == down {
+                    return Became::Heir;
+                }
+                P::wake(self.me);
+                return Became::Idle;
+            }
+        }
     }
 
     /// The owner, whose node is in the queue, leaves it.
@@ -390,7 +381,7 @@ fn barrier<P: Platform>(before: u8) -> bool {
     if before & FENCES == 0 {
         return P::heavy_barrier();
     }
-    // ord: ST21 pairs MC2, N21, N83: between the flag (ST6) and ST7 or ST18; owners pass one, too
+    // ord: ST21 pairs ST22, N21, N83: between the flag (ST6) and ST7; owners pass one, too
     P::fence(SeqCst);
     true
 }

@@ -73,11 +73,6 @@ impl Machine for Stepped {
     }
 
     fn release_fenced_then_look(first: &CellU8, value: u8, then: &CellU8, marks: u8) -> Released {
-        if !with(|engine| engine.domain.machine().restarts) {
-            first.swap(value, stanchion_core::order::Release);
-            let marked = then.load(stanchion_core::order::Relaxed) & marks != 0;
-            return if marked { Released::Marked } else { Released::Unmarked };
-        }
         arrive(); // one step, as above; what it stores is visible to all at once
         if with(|engine| engine.load(then)) & u64::from(marks) != 0 {
             return Released::Held;

@@ -15,6 +15,7 @@ mod family_storage;
 #[cfg(not(feature = "family"))]
 #[path = "no_family_storage.rs"]
 mod family_storage;
+mod kept;
 mod kinds;
 pub mod nodes;
 mod parker;
@@ -98,10 +99,19 @@ impl<C: Counting> Machine for Native<C> {
 
     #[inline(always)]
     fn release_fenced_then_look(first: &Cell8, value: u8, then: &Cell8, marks: u8) -> Released {
-        if C::DESTROYABLE {
-            return destroyable::release_together(first, value, then, marks);
+        destroyable::release_together(first, value, then, marks)
+    }
+
+    #[inline(always)]
+    fn keep(cell: &Cell8, value: u8) {
+        if !C::DESTROYABLE {
+            kept::keep(cell, value);
         }
-        if barrier::fenced(first, value, then) & marks == 0 { Released::Unmarked } else { Released::Marked }
+    }
+
+    #[inline(always)]
+    fn kept(cell: &Cell8) -> Option<u8> {
+        if C::DESTROYABLE { None } else { kept::kept(cell) }
     }
 
     fn after(nanos: u64) -> Deadline {

@@ -72,8 +72,10 @@ impl Engine {
             self.fail(Kind::Transition, what);
         }
         let now = self.now();
+        // Who has given up, and could not step down, rouses whoever stands in its place.
+        let passes_on = self.watch.as_ref().is_some_and(|watch| watch.comes_back(ctx));
+        let own = waiter == ctx || passes_on && !self.owns_lock_of(ctx, node);
         if let Some(watch) = &mut self.watch {
-            let own = if before == Abandoned { watch.comes_back(ctx) } else { waiter == ctx };
             let steps_down = own && before == Roused && matches!(after, Waiting | Abandoned);
             let asks = steps_down && watch.asks(ctx, self.domain.wait_node(node).report().lock);
             let seen =
@@ -109,8 +111,8 @@ impl Engine {
                 self.is_at_risk(ctx, true);
                 self.leaves_its_place();
             }
-            // Awake: the one that gave up may have been the heir.
-            (Abandoned, Roused) => {
+            // An heir that has given up comes back if it had no barrier.
+            (Abandoned, Waiting | Roused) if after == Waiting || self.plan.faults.has(Fault::NoBarrier) => {
                 self.domain.waits_with(node, ctx);
                 let of = self.domain.wait_node(node).report().lock;
                 let is_own = self.watch.as_mut().is_none_or(|watch| watch.takes_over(ctx, of));

@@ -59,11 +59,6 @@ struct Wait {
     turns: u32,
     /// How many turns its waiter has had since its turn came, without asking for the lock.
     silent: u32,
-    /// When it took over a place that was given up; its turn may be about to begin then. A turn that an owner
-    /// began before that is lost, also if the owner has yet to rouse it.
-    took_over: Option<u64>,
-    /// Its turn must begin: not before this time, and not when that of the place that it took over did.
-    begins: Option<(u64, u32)>,
 }
 
 /// Whether the time `micros`, modulo 2^32, is not before `other`.
@@ -77,16 +72,7 @@ fn micros(nanos: u64) -> u32 {
 
 impl Wait {
     fn with(node: NodeId) -> Self {
-        Self {
-            node,
-            waits_since: None,
-            roused_since: None,
-            slept: None,
-            turns: 0,
-            silent: 0,
-            took_over: None,
-            begins: None,
-        }
+        Self { node, waits_since: None, roused_since: None, slept: None, turns: 0, silent: 0 }
     }
 }
 
@@ -152,7 +138,12 @@ impl Queues {
 
     /// Whoever waits with `node` is about to sleep.
     pub(in super::super) fn sleeps(&mut self, node: NodeId, now: u64) {
-        self.wait(node).slept = Some(now);
+        let waits = self.state(node) == State::Waiting;
+        let wait = self.wait(node);
+        wait.slept = Some(now);
+        if waits {
+            wait.waits_since.get_or_insert(now);
+        }
     }
 
     /// `me` has changed the state of `node`, of the wait of another context unless it is `own`.
@@ -165,20 +156,7 @@ impl Queues {
         now: u64,
     ) -> Result<(), Failure> {
         use State::{Abandoned, Free, Granted, Leased, Roused, Waiting};
-        let (at, in_order) = (self.report(node), self.rules.in_order);
-        if let (Roused, Waiting | Abandoned | Free) = states
-            && own
-            && let Some((since, due)) = self.wait(node).begins.take()
-            && at.due == due
-            && !not_before(at.due, micros(since))
-        {
-            let what = format!(
-                "c{me} took over a place in the queue at {} us, and its turn was at {}",
-                micros(since),
-                at.due
-            );
-            return wrong(Kind::Overtaken, what);
-        }
+        let at = self.report(node);
         let seen = match states {
             (Waiting, Roused) if !own => self.is_roused(me, node, at, now),
             _ => Ok(()),
@@ -194,28 +172,20 @@ impl Queues {
             self.of_locks[lock].owned_since = now;
         }
         let lock = self.lock_at(at.lock);
-        let owned_since = lock.map_or(0, |lock| self.of_locks[lock].owned_since);
         let wait = self.wait(node);
-        if states.1 == Granted {
-            wait.begins = None; // the grant may come first
-        }
-        wait.waits_since = (states.1 == Waiting).then_some(now);
+        // Who takes over a place has said who it is once it sleeps.
+        wait.waits_since = (states.1 == Waiting && states.0 != Abandoned).then_some(now);
         wait.roused_since = (states.1 == Roused).then_some(now);
         wait.silent = 0;
         match states {
             (Leased, Roused) => wait.turns = 1,
             // The queue that it was about to join is empty by now.
-            (Waiting, Roused) if own && wait.turns == 0 && wait.took_over.is_none() => wait.turns = 1,
-            // Who comes back to the place that it left has no new turn; nor has, in order, who takes one
-            // over.
-            (Abandoned, Roused) => {
-                wait.took_over = Some(now);
-                (wait.turns, wait.slept) = (u32::from(!own && !in_order), None);
-                wait.begins = (!own && !in_order).then_some((now, at.due));
-            }
+            (Waiting, Roused) if own && wait.turns == 0 => wait.turns = 1,
+            // A place that is taken over keeps its turns.
+            (Abandoned, Waiting | Roused) => wait.slept = None,
             (Waiting, Roused) if !own => {
                 wait.slept = None;
-                wait.turns += u32::from(wait.took_over.is_none_or(|at| at < owned_since));
+                wait.turns += 1;
                 if let Some(lock) = lock {
                     self.of_locks[lock].roused.push(node);
                 }
@@ -265,7 +235,7 @@ impl Queues {
         let before = |since: Option<u64>| since.is_some_and(|since| since < queue.owned_since);
         let waited = |other| self.known(other).is_some_and(|wait| before(wait.waits_since));
         if !waited(node) {
-            return Ok(()); // chosen for what it was before it gave up and came back, perhaps
+            return Ok(()); // chosen for what it was before it gave up and another one came, perhaps
         }
         let turns = self.known(node).map_or(0, |wait| wait.turns);
         let latest = micros(now).wrapping_add(self.rules.turn.checked_shr(turns).unwrap_or(0));
@@ -282,7 +252,7 @@ impl Queues {
         if (heir || stepped_down) && not_before(micros(now), half) {
             return Ok(());
         }
-        let was_heir = |wait: &Wait| heir && before(wait.roused_since) && wait.took_over != wait.roused_since;
+        let was_heir = |wait: &Wait| heir && before(wait.roused_since);
         if at.priority == 0 && self.known(first).is_some_and(was_heir) {
             let what = format!("c{me} roused a second waiter, and the turn of the first has not come");
             return wrong(Kind::Overtaken, what);
