@@ -12,11 +12,11 @@ pub fn read(name: &str) -> Result<Tuned<'_>, String> {
     let (lock, settings) = stanchion_family::tuned::tuned(name);
     let settings: Vec<(Tunable, u32)> =
         settings.collect::<Result<_, _>>().map_err(|bad| message(lock, bad))?;
-    let twice = settings
-        .iter()
-        .enumerate()
-        .find(|(at, (one, _))| settings[..*at].iter().any(|(other, _)| other == one));
-    twice.map_or(Ok(()), |(_, (tunable, _))| Err(format!("{lock}:{}: set twice", tunable.name())))?;
+    for (at, (tunable, _)) in settings.iter().enumerate() {
+        if settings[..at].iter().any(|(before, _)| before == tunable) {
+            return Err(format!("{lock}:{}: set twice", tunable.name()));
+        }
+    }
     Ok((lock, settings))
 }
 

@@ -150,7 +150,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// Whether this world goes through schedules one by one. Limits are small then, and soon reached.
     const EXPLORES: bool = false;
 
-    /// What a lock does in one of 16 acquisitions, it does in one of so many and one more.
+    /// One less than in how many acquisitions a lock does once what it does in one of 16.
     const SELDOM: u8 = if Self::EXPLORES { 0 } else { 15 };
 
     /// Gives `f` the storage of all contexts.
@@ -228,7 +228,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// A fence between all earlier and all later accesses of this context.
     fn fence(order: impl FenceOrder);
 
-    /// Keeps the compiler from moving accesses across: what an interrupt of the same context may see.
+    /// Keeps the compiler from moving accesses across. Orders them for interrupts of the same context only.
     fn compiler_barrier();
 
     /// The light side of an asymmetric store-buffering pair: stores `value` to `first` (release), then loads

@@ -50,7 +50,7 @@ pub struct Memory {
     /// How lines move.
     pub protocol: Protocol,
     /// Whether a reader takes a line that its owner has written, and leaves no copy there. A line that nobody
-    /// has written since it came is shared (AMD Zen, Intel Sapphire Rapids).
+    /// has written since it came is shared (AMD Zen, Intel Emerald Rapids).
     pub migratory: bool,
     /// A load that hits the core's own cache, as far as it delays what follows.
     pub hit: Time,

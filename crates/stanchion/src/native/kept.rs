@@ -1,9 +1,9 @@
 //! What a thread gave a lock's byte last: see [`Machine::keep`](stanchion_core::Machine::keep).
 //!
 //! On x86-64 a load of a byte waits for the locked instruction before it that wrote it, and the next locked
-//! instruction waits for the store of what was loaded. An owner that releases at once so pays 13.6 ns for a
-//! lock in place of 7.9 (Xeon, 2026-12-01). In a shared library the thread-local cell is a call away, so
-//! kinds that are for those keep nothing.
+//! instruction waits for the store of what was loaded. An owner that releases at once so pays 13.4 ns for a
+//! lock in place of 8.3 (`docs/runs/2026-12-01-release-reads-nothing`). In a shared library the thread-local
+//! cell is a call away, so kinds that are for those keep nothing.
 use super::atomics::Cell8;
 use core::cell::Cell;
 
