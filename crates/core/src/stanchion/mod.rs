@@ -41,11 +41,11 @@
 //!   (`turn_us`, 0.2 ms; half as long each time that it has gone back to sleep without the lock, so two turns
 //!   in all); then, while it runs, by those only who were past their look at the lock; while it has no CPU,
 //!   by running contexts, of which the one on its CPU gives way when it looks around: one in 16 acquisitions
-//!   that barge does, one in 128 where so many take less than a quarter of a turn. Where spins are in vain,
-//!   an heir whose turn has come asks for the lock five times, for as long as spins are by then, and anybody
-//!   barges in between. If sections are longer, it may find the lock held each time and sleep again. The same
-//!   holds where sections are longer than `spin_ns`. Each release rouses it, and there is no bound but
-//!   chance. `try_acquire` may always overtake.
+//!   that barge does, at once or after a spin, one in 128 where so many take less than a quarter of a turn.
+//!   Where spins are in vain, an heir whose turn has come asks for the lock five times, for as long as spins
+//!   are by then, and anybody barges in between. If sections are longer, it may find the lock held each time
+//!   and sleep again. The same holds where sections are longer than `spin_ns`. Each release rouses it, and
+//!   there is no bound but chance. `try_acquire` may always overtake.
 //! - A fair release ([`release_fair`](RawLock::release_fair)) hands the lock to the first waiter in line that
 //!   has not given up, whatever its priority and asleep or not. Nobody barges, and the lock stands still
 //!   until that one has its CPU.
@@ -161,12 +161,9 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
     #[inline]
     fn acquire(&self) {
         match self.barge() {
-            Ok(count) if count & (P::SELDOM << 1) != 0 || !self.has_queue() || self.looks_later(count) => {}
+            Ok(count) if !self.is_to_look_around(count) => {}
             Ok(_) => self.look_around(),
-            Err(count) => {
-                let owns = self.acquire_slow(count, None);
-                debug_assert!(owns, "without a deadline nobody gives up");
-            }
+            Err(count) => self.acquire_contended(count),
         }
     }
 

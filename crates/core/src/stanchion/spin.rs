@@ -11,9 +11,9 @@
 //!   with such a lock than two. An heir stops looking, and sleeps for a turn (rule 3).
 //!
 //! A spin ends after [`Tunable::SpinNanos`]. Where spins end in vain, because holders sleep or have no CPU,
-//! each makes the next a quarter as long, down to some looks. One that ends with the lock makes them longer
-//! again. The lock itself remembers this, in two bits ([`Vain`]); one acquisition in 64 has spins of full
-//! length, to find out that times have changed.
+//! each makes the next a quarter as long, and the third leaves one look. One that ends with the lock makes
+//! them longer again. The lock itself remembers this, in two bits ([`Vain`]); one acquisition in 64 has spins
+//! of full length, to find out that times have changed.
 use super::word::{HELD, VAIN, acquisitions};
 use crate::Tunable;
 use crate::machine::Atomic;
@@ -117,7 +117,7 @@ pub(super) fn last_budget(full: u32, waited: u32, limit: u64) -> u32 {
 pub(super) struct Vain(u8);
 
 impl Vain {
-    /// Of 10 us, some looks are left then.
+    /// One look is left then: holders sleep, and may need the CPU.
     const MOST: u8 = 3;
 
     /// Reads the second byte of a lock.
@@ -130,10 +130,14 @@ impl Vain {
         flags & !VAIN | self.0 << VAIN.trailing_zeros()
     }
 
-    /// For how long to spin where the most is `full` nanoseconds and the first byte holds `count`.
+    /// For how many nanoseconds to spin where the most is `full` and the first byte holds `count`.
     pub(super) const fn budget(self, full: u32, count: u8) -> u32 {
         let is_trial = count & !HELD & 0x7e == 0;
-        if is_trial { full } else { full >> (2 * self.0) }
+        match self.0 {
+            _ if is_trial => full,
+            Self::MOST => 1,
+            times => full >> (2 * times),
+        }
     }
 
     /// After a spin of `spent` nanoseconds that ended with the lock: the next one is to be twice as long as
@@ -162,14 +166,14 @@ mod tests {
     }
 
     #[test]
-    fn a_spin_in_vain_makes_the_next_a_quarter_as_long_down_to_a_few_looks() {
+    fn a_spin_in_vain_makes_the_next_a_quarter_as_long_and_the_third_leaves_one_look() {
         let mut vain = Vain::of(0);
         let budgets: [u32; 5] = core::array::from_fn(|_| {
             let budget = vain.budget(20_000, 3);
             vain = vain.in_vain();
             budget
         });
-        assert_eq!(budgets, [20_000, 5_000, 1_250, 312, 312]);
+        assert_eq!(budgets, [20_000, 5_000, 1_250, 1, 1]);
     }
 
     #[test]

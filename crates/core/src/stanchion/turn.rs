@@ -61,11 +61,16 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         nearby(queue, ends).filter(|_| others_wait).unwrap_or(ends.oldest)
     }
 
-    /// Whether an owner leaves it to a later one to look around, as acquisitions are quick. The first byte
-    /// was `count` before this one.
+    /// Whether an owner that barged looks around (rule 4): one in 16 acquisitions does, one in 128 where they
+    /// are quick. The first byte was `count` before this one. From one such acquisition to the next there are
+    /// 15 or 17, so that of two contexts in turns each looks around.
     #[inline(always)]
-    pub(super) fn looks_later(&self, count: u8) -> bool {
-        count & Self::RARELY != 0 && self.flags() & QUICK != 0
+    pub(super) fn is_to_look_around(&self, count: u8) -> bool {
+        let number = count >> 1;
+        number & (P::SELDOM & !1) == 0 // decides mostly
+            && (number ^ number >> 4) & P::SELDOM & 1 == 0
+            && self.has_queue()
+            && (count & Self::RARELY == 0 || self.flags() & QUICK == 0)
     }
 
     /// Rule 4, for the owner that barged: if the heir's turn has come and it waits for this CPU, lets it have

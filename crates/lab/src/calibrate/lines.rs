@@ -37,8 +37,9 @@ impl Lines {
     }
 }
 
-/// Latencies between two CPUs, by phases that take turns.
-pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mut Figures) {
+/// Latencies between two CPUs, by phases that take turns. A read-modify-write of an owned line takes `rmw`,
+/// a store behind it `store`.
+pub(super) fn between(reach: Reach, cpus: (usize, usize), (rmw, store): (f64, f64), figures: &mut Figures) {
     let (lines, turn) = (Lines::new(), CachePadded::new(AtomicU32::new(0)));
     let phase = |number, step: fn(&Lines) -> f64| {
         spin_until(|| turn.load(Ordering::SeqCst) == number);
@@ -70,7 +71,7 @@ pub(super) fn between(reach: Reach, cpus: (usize, usize), rmw: f64, figures: &mu
     let (occupancy, snoop) = shares(in_turns(cpus), rmw, transfer);
     add(What::OCCUPANCY, occupancy);
     add(What::SNOOP, snoop);
-    add(What::SNOOP_READ, share_beside_reader(beside_reader(cpus), rmw, transfer));
+    add(What::SNOOP_READ, window(beside_reader(cpus), rmw + store, transfer));
 }
 
 /// Waits until both have come.
@@ -106,8 +107,14 @@ fn in_turns(cpus: (usize, usize)) -> (f64, f64) {
 /// turn, and the owner adds from when the line arrives until the second is over, within the next transfer.
 fn shares((turn, adds): (f64, f64), rmw: f64, transfer: f64) -> (f64, f64) {
     let occupancy = (turn / transfer).min(1.0);
-    let snoop = 1.0 - occupancy + adds * rmw / transfer;
+    let snoop = 1.0 - occupancy + window(adds, rmw, transfer);
     (occupancy, snoop.min(1.0))
+}
+
+/// The share of a transfer in which an owner who needs `each` nanoseconds does something so many `times`. The
+/// last time begins within it, and ends anywhere in it or behind: half of one is too much.
+fn window(times: f64, each: f64, transfer: f64) -> f64 {
+    ((times - 0.5) * each / transfer).clamp(0.0, 1.0)
 }
 
 /// One CPU takes a word and gives it back, as a lock that nobody else takes, and another reads it as those do
@@ -138,12 +145,6 @@ fn beside_reader(cpus: (usize, usize)) -> f64 {
     f64::from(TAKES) / f64::from(changes.into_inner().max(1))
 }
 
-/// The share of a transfer to a reader in which the old owner still writes. Whoever gets the line back takes
-/// the word once in any case.
-fn share_beside_reader(takes: f64, rmw: f64, transfer: f64) -> f64 {
-    ((takes - 1.0) * rmw / transfer).clamp(0.0, 1.0)
-}
-
 /// With three CPUs or more: what each further reader of a line that was written adds to the time until all
 /// have it.
 pub(super) fn together(cpus: &[usize], figures: &mut Figures) {
@@ -172,23 +173,93 @@ fn storm(cpus: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stanchion_core::order::{AcqRel, Relaxed};
+    use stanchion_core::{Atomic as _, Machine};
+    use stanchion_sim::Sim;
+    use stanchion_sim::contexts::run_contexts;
+    use std::sync::Arc;
 
-    #[test]
-    fn a_turn_and_its_additions_say_how_long_a_line_is_busy_and_hits() {
-        let near = |(one, two): (f64, f64), expected: (f64, f64)| {
-            (one - expected.0).abs() < 1e-9 && (two - expected.1).abs() < 1e-9
-        };
-        // 30 ns of additions: until 10 ns into the transfer that begins 80 ns after the one before.
-        assert!(near(shares((80.0, 10.0), 3.0, 100.0), (0.8, 0.5)));
-        assert!(near(shares((130.0, 15.0), 3.0, 100.0), (1.0, 0.45)), "no longer than a transfer");
-        assert!(near(shares((100.0, 100.0), 3.0, 100.0), (1.0, 1.0)));
+    fn near(is: f64, expected: f64) -> bool {
+        (is - expected).abs() < 1e-9
     }
 
     #[test]
-    fn takes_beyond_the_first_say_how_long_a_line_hits_that_is_read() {
-        let near = |takes, expected: f64| (share_beside_reader(takes, 11.0, 110.0) - expected).abs() < 1e-9;
-        assert!(near(5.0, 0.4) && near(1.0, 0.0) && near(0.5, 0.0) && near(50.0, 1.0));
+    fn a_turn_and_its_additions_say_how_long_a_line_is_busy_and_hits() {
+        let both_near = |(one, two), expected: (f64, f64)| near(one, expected.0) && near(two, expected.1);
+        // 28.5 ns of additions: until 8.5 ns into the transfer that begins 80 ns after the one before.
+        assert!(both_near(shares((80.0, 10.0), 3.0, 100.0), (0.8, 0.485)));
+        assert!(both_near(shares((130.0, 15.0), 3.0, 100.0), (1.0, 0.435)), "no longer than a transfer");
+        assert!(both_near(shares((100.0, 100.0), 3.0, 100.0), (1.0, 1.0)));
+    }
+
+    #[test]
+    fn whatever_was_begun_in_a_window_says_how_long_it_is() {
+        assert!(near(window(5.0, 11.0, 110.0), 0.45), "four whole ones, and one that ends in it or behind");
+        assert!(near(window(0.5, 11.0, 110.0), 0.0) && near(window(50.0, 11.0, 110.0), 1.0));
         assert!(beside_reader((0, 1)) >= 0.5, "the reader sees each value at most");
+    }
+
+    type Word = <Sim as Machine>::U32;
+
+    /// How often one of two simulated contexts adds to a word, 8 ns each, before the other has it. Of a
+    /// transfer of 60 ns the old owner has `percent`.
+    fn times_simulated(field: &str, percent: u32, first: fn(&Word) -> u32, second: fn(&Word) -> u32) -> f64 {
+        let fixed =
+            ["rmw=8", "group-dirty=60", "migratory=true", "jitter-percent=0", "occupancy-percent=100"];
+        let window = format!("{field}={percent}");
+        let mut sets: Vec<String> =
+            fixed.iter().chain([&&*window]).map(|it| format!("memory.{it}")).collect();
+        sets.push("host.scheduler=pinned".to_owned());
+        let machine = stanchion_sim::machine::load_with("small-vm", &sets).expect("readable").machine;
+        let (word, changes) = (Arc::new(Word::new(0)), Arc::new(AtomicU32::new(0)));
+        let bodies = [first, second].map(|body| {
+            let (word, changes) = (Arc::clone(&word), Arc::clone(&changes));
+            let body = move || {
+                Sim::doze(100_000); // both begin at the same time
+                changes.fetch_add(body(&word), Ordering::SeqCst);
+            };
+            Box::new(body) as Box<dyn FnOnce() + Send>
+        });
+        run_contexts(&machine, 1, bodies.into()).expect("both end");
+        f64::from(ADDS) / f64::from(changes.load(Ordering::SeqCst))
+    }
+
+    #[test]
+    fn a_simulated_owner_does_as_much_in_a_window_as_was_measured() {
+        let adds: fn(&Word) -> u32 = |word| {
+            let (mut next, mut own) = (u32::MAX, 0);
+            loop {
+                let now = word.fetch_add(1, AcqRel);
+                if now >= ADDS {
+                    return own;
+                }
+                own += u32::from(now != next);
+                next = now + 1;
+            }
+        };
+        let reads: fn(&Word) -> u32 = |word| {
+            let (mut seen, mut last) = (0, 0);
+            while last < ADDS {
+                let now = word.load(Relaxed);
+                seen += u32::from(now != last);
+                last = now;
+                Sim::relax(5);
+            }
+            seen
+        };
+        let only_adds: fn(&Word) -> u32 = |word| {
+            (0..ADDS).for_each(|_| _ = word.fetch_add(1, AcqRel));
+            0
+        };
+        for percent in [20, 30, 40, 60] {
+            for (field, first, second) in
+                [("snoop-percent", adds, adds), ("snoop-read-percent", only_adds, reads)]
+            {
+                let measured = window(times_simulated(field, percent, first, second), 8.0, 60.0);
+                let off = (measured - f64::from(percent) / 100.0).abs();
+                assert!(off < 4.0 / 60.0, "half of one at most: {field} of {percent} % is {measured:.3}");
+            }
+        }
     }
 
     #[test]

@@ -97,9 +97,9 @@ fn measure(places: &Places, rounds: usize, quiet: bool) -> (Figures, usize) {
         sleep::calls(last, figures);
         sleep::on_one(last, figures);
         sleep::barriers(&cpus, figures);
-        let rmw = figures.get(What::RMW).map_or(0.0, |figure| figure.median);
+        let [rmw, store] = [What::RMW, What::STORE].map(|what| figures.get(what).map_or(0.0, |it| it.median));
         for (&reach, pairs) in &pairs {
-            lines::between(reach, pairs[round % pairs.len()], rmw, figures);
+            lines::between(reach, pairs[round % pairs.len()], (rmw, store), figures);
         }
         lines::together(&cpus, figures);
         // Threads of the same core share its idleness; what is woken there says little.

@@ -1,7 +1,10 @@
 //! Who passes whom, and what waits that are given up leave behind.
 use crate::contexts::run_contexts;
 use crate::platform::Sim;
-use crate::testing::machine;
+use crate::run::Spec;
+use crate::run::tests::{outcome, spec};
+use crate::testing::{loop_of, machine, shared};
+use crate::time;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use stanchion_core::nodes::State;
 use stanchion_core::numbers::NESTING_LEVELS;
@@ -130,4 +133,15 @@ fn order_of_writers<L: RawRwLock<Platform = Sim> + 'static>() -> Vec<usize> {
 fn a_writer_passes_one_that_has_no_cpu() {
     assert_eq!(order_of_writers::<QueuedRwLock<Sim>>(), [0, 2, 1]);
     assert_eq!(order_of_writers::<ReadersFirst<Sim>>(), [0, 2, 1]);
+}
+
+#[test]
+fn of_two_contexts_in_turns_each_gives_way() {
+    // Two have CPUs, one of them holds the lock, and the other spins for it: nobody finds it free.
+    let (machine, workload) = (shared(2), loop_of(2_000, 1_000));
+    let spec = spec(&machine, &workload, "stanchion", 8);
+    let run = outcome(&Spec { time: 200 * time::MS, ..spec });
+    let seven_slices = 7 * 4 * MS;
+    let longest = run.waits.max();
+    assert!(longest < seven_slices, "none waits for each of the others to be preempted: {longest} ns");
 }
