@@ -12,14 +12,15 @@ use crate::platform::Platform;
 pub(crate) const FREE_LOOKS: u32 = 16;
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
-    /// Waits for the lock. Who gets it by a spin barges, too, and looks around as others do.
+    /// Waits for the lock. Who gets it by a spin has barged, too, unless the lock is in order, and looks around
+    /// as others do.
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_contended(&self, count: u8) {
         if !self.spin_as_newcomer(count) {
             let owns = self.wait_in_queue(None);
             debug_assert!(owns, "without a deadline nobody gives up");
-        } else if self.is_to_look_around(self.count_when_free().wrapping_sub(2)) {
+        } else if !self.is_in_order() && self.is_to_look_around(self.count_when_free().wrapping_sub(2)) {
             self.look_around();
         }
     }
