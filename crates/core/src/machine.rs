@@ -150,7 +150,7 @@ pub trait Machine: Sized + Send + Sync + 'static {
     /// Whether this world goes through schedules one by one. Limits are small then, and soon reached.
     const EXPLORES: bool = false;
 
-    /// One less than in how many acquisitions a lock does once what it does in one of 16.
+    /// In one of how many acquisitions a lock does what it does in one of 16, less one: 0 or 15.
     const SELDOM: u8 = if Self::EXPLORES { 0 } else { 15 };
 
     /// Gives `f` the storage of all contexts.

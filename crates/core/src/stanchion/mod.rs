@@ -175,7 +175,7 @@ impl<P: Platform, const IN_ORDER: bool> RawLock for StanchionLock<P, IN_ORDER> {
 
     #[inline]
     fn acquire_until(&self, until: &P::Deadline) -> bool {
-        self.barge().map_or_else(|count| self.acquire_slow(count, Some(until)), |_| true)
+        self.barge().map_or_else(|count| self.acquire_slow(count, until), |_| true)
     }
 
     #[inline]

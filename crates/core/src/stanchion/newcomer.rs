@@ -12,8 +12,8 @@ use crate::platform::Platform;
 pub(crate) const FREE_LOOKS: u32 = 16;
 
 impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
-    /// Waits for the lock. Who gets it by a spin has barged, too, unless the lock is in order, and looks around
-    /// as others do.
+    /// Waits for the lock. Who gets it by a spin has barged, too, unless the lock is in order, and looks
+    /// around as others do.
     #[cold]
     #[inline(never)]
     pub(super) fn acquire_contended(&self, count: u8) {
@@ -25,13 +25,13 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
     }
 
-    /// Waits for the lock, until the deadline if there is one. Whether we own it.
+    /// Waits for the lock until the deadline. Whether we own it.
     #[cold]
     #[inline(never)]
-    pub(super) fn acquire_slow(&self, count: u8, until: Option<&P::Deadline>) -> bool {
-        let start = until.filter(|_| !self.is_in_order()).map(|until| (micros::<P>(), P::remaining(until)));
+    pub(super) fn acquire_slow(&self, count: u8, until: &P::Deadline) -> bool {
+        let start = (!self.is_in_order()).then(|| (micros::<P>(), P::remaining(until)));
         self.spin_as_newcomer(count)
-            || self.wait_in_queue(until)
+            || self.wait_in_queue(Some(until))
             || start.is_some_and(|(began, limit)| self.spin_at_last(began, limit))
     }
 
@@ -42,7 +42,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
     }
 
     /// Rule 2: tries for the lock without queueing. Whether we own it.
-    fn spin_as_newcomer(&self, count: u8) -> bool {
+    pub(super) fn spin_as_newcomer(&self, count: u8) -> bool {
         if self.is_in_order() {
             return !self.has_queue() && self.try_now();
         }

@@ -135,7 +135,7 @@ impl Vain {
         let is_trial = count & !HELD & 0x7e == 0;
         match self.0 {
             _ if is_trial => full,
-            Self::MOST => 1,
+            Self::MOST if full > 0 => 1,
             times => full >> (2 * times),
         }
     }
@@ -174,6 +174,7 @@ mod tests {
             budget
         });
         assert_eq!(budgets, [20_000, 5_000, 1_250, 1, 1]);
+        assert_eq!(vain.budget(0, 3), 0, "no spins are wanted");
     }
 
     #[test]

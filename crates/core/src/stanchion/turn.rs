@@ -63,7 +63,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
 
     /// Whether an owner that barged looks around (rule 4): one in 16 acquisitions does, one in 128 where they
     /// are quick. The first byte was `count` before this one. From one such acquisition to the next there are
-    /// 15 or 17, so that of two contexts in turns each looks around.
+    /// 15 or 17, so that of two contexts in turns each looks around, unless they are quick.
     #[inline(always)]
     pub(super) fn is_to_look_around(&self, count: u8) -> bool {
         let number = count >> 1;
@@ -88,7 +88,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
         }
         if let GivesWay::ToAnybody = gives_way {
             P::yield_slice();
-            let _ = self.barge().map_err(|count| self.acquire_slow(count, None));
+            let _ = self.barge().map_err(|count| self.spin_as_newcomer(count) || self.wait_in_queue(None));
         } else {
             self.wait_in_queue(None);
         }
@@ -161,7 +161,7 @@ impl<P: Platform, const IN_ORDER: bool> StanchionLock<P, IN_ORDER> {
 }
 
 /// Whether 128 acquisitions take less than a quarter of a turn. So many took `since` microseconds at least,
-/// or 16 if they were not `quick` before.
+/// or about 16 if they were not `quick` before.
 fn is_quick(quick: bool, since: u32, turn: u32) -> bool {
     since.saturating_mul(if quick { 1 } else { 8 }) < turn / 4
 }

@@ -161,7 +161,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
 
     /// Sleeps while nobody rouses us, until the deadline. May return at any time.
     fn sleep(&self, tag: Tag) {
-        if self.lock.spins_only() || !P::paravirt() {
+        if self.only_polls() {
             P::relax(P::tunable(Tunable::PauseNanos));
             return;
         }
@@ -184,7 +184,12 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// Whether we give away our slice once our turn has come: a timed waiter has no time for that, and of one
     /// that is urgent the system may keep the CPU free, whoever needs it.
     fn gives_away(&self) -> bool {
-        self.until.is_none() && self.urgent() == 0 && !self.lock.spins_only() && P::paravirt()
+        self.until.is_none() && self.urgent() == 0 && !self.only_polls()
+    }
+
+    /// Whether waiters keep their CPUs, so that it helps nobody if a spin is short.
+    fn only_polls(&self) -> bool {
+        self.lock.spins_only() || !P::paravirt()
     }
 
     /// As heir: spins for the lock. Until our turn has come, others may barge; on a hot lock we sleep until
@@ -198,7 +203,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
         let gives_away = self.gives_away();
         // Once our turn has come, whoever rouses us has this time, or that of our slices, to find the flag
         // *wake* cleared, and to release.
-        let is_long = IN_ORDER || !gives_away && self.node.is_due(micros::<P>());
+        let is_long = IN_ORDER || self.only_polls() || !gives_away && self.node.is_due(micros::<P>());
         let budget = if is_long { full } else { vain.budget(full, count) };
         if budget == full || !gives_away {
             self.yields = YIELDS;
@@ -278,7 +283,7 @@ impl<P: Platform, const IN_ORDER: bool> Waiter<'_, P, IN_ORDER> {
     /// holder may need our CPU. Whether we own it.
     fn sleep_unless_free(&mut self) -> bool {
         let tag = self.node.tag();
-        if tag.state() != State::Roused || self.lock.spins_only() || !P::paravirt() {
+        if tag.state() != State::Roused || self.only_polls() {
             return false; // it is ours (I6), or we were put back
         }
         let now = micros::<P>();

@@ -142,6 +142,7 @@ fn of_two_contexts_in_turns_each_gives_way() {
     let spec = spec(&machine, &workload, "stanchion", 8);
     let run = outcome(&Spec { time: 200 * time::MS, ..spec });
     let seven_slices = 7 * 4 * MS;
+    assert!(run.ops.iter().all(|&ops| ops > 1_000), "each has its share: {:?}", run.ops);
     let longest = run.waits.max();
     assert!(longest < seven_slices, "none waits for each of the others to be preempted: {longest} ns");
 }
